@@ -38,7 +38,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
           where blockchain_id = given.blockchain_id and address = given.address
           having count(distinct reservations.payment_id) = 1
         ) as alone
-        where given.payment_id is null and given.outcome in ('late', 'duplicate')
+        where given.payment_id is null and given.outcome in ('late', 'duplicate', 'superseded')
           and exists (select from wallet_addresses
                       where wallet_addresses.blockchain_id = given.blockchain_id
                         and wallet_addresses.address = given.address)

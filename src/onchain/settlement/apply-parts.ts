@@ -13,7 +13,8 @@ import { settleUnderpayment } from './underpayment.ts';
  * completes the sum while the price there holds. Whatever changes one of the transfers calls it afterwards, so that
  * the payment's lock suffices.
  * @param deposit One of the transfers, as it has become.
- * @returns Whether the payment ended before the deposit became final; undefined at any other address.
+ * @returns Whether the payment ended, or was paid elsewhere, before the deposit became final; undefined at any other
+ * address.
  */
 export async function applyParts(
   db: Connection,
@@ -25,10 +26,11 @@ export async function applyParts(
   const payment = await lockPayment(db, paymentId);
   const parts = await findParts(db, paymentId, place, true);
   if (parts === undefined) return undefined;
+  const isHere = payment?.blockchain_id === place.blockchainId && payment.address === place.address;
   if (payment?.status !== 'pending') {
-    return deposit.state === 'final' && payment?.status !== 'successful';
+    const isPaidHere = isHere && payment.status === 'successful';
+    return deposit.state === 'final' && !isPaidHere;
   }
-  const isHere = payment.blockchain_id === place.blockchainId && payment.address === place.address;
   const returns = !isHere && deposit.outcome === 'rest' && deposit.state !== 'reversed';
   const isBack = returns && (await returnToQuote(db, paymentId, deposit, by.now));
   if (!isHere && !isBack) {

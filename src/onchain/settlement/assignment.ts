@@ -20,7 +20,7 @@ const BASIS_POINTS = 10_000n;
 
 /** Consents of the person who assigns a deposit, each to something that otherwise refuses the assignment. */
 export interface Consent {
-  /** Consent although another payment had asked for exactly this amount. */
+  /** Consent although it was meant for another payment. */
   readonly otherOrder?: boolean | undefined;
   /** Consent to too little or too much: both amounts, typed as decimals of the asset. */
   readonly amounts?: TypedAmounts | undefined;
@@ -32,7 +32,7 @@ interface TypedAmounts {
 }
 
 /**
- * The assignment needs a consent: another payment had asked for the amount, or the amount is too little or too much.
+ * The assignment needs a consent: it was meant for another payment, or the amount is too little or too much.
  * One person alone cannot consent to the latter.
  */
 export class ConsentNeeded extends OperationRefused {
@@ -159,7 +159,7 @@ export function amountsOf({ arrived, due, decimals }: Assignment): TypedAmounts 
   return { arrived: formatBaseUnits(arrived, decimals), due: formatBaseUnits(due, decimals) };
 }
 
-/** Another payment that had asked for exactly the amount of the deposit. */
+/** Another payment that the deposit was meant for. */
 export async function findOtherOrder(
   db: Connection,
   { deposit, payment }: Assignment,
@@ -168,7 +168,7 @@ export async function findOtherOrder(
   return meant?.id === payment.id ? undefined : meant;
 }
 
-/** @throws ConsentNeeded if another payment had asked for exactly this amount. */
+/** @throws ConsentNeeded if it was meant for another payment. */
 export async function requireOrder(
   db: Connection,
   assignment: Assignment,

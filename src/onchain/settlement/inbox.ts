@@ -29,7 +29,7 @@ import {
 
 /** What an assignment would do. */
 export interface WeighedAssignment extends Assignment {
-  /** Another payment that had asked for exactly the amount of the deposit. */
+  /** Another payment that the deposit was meant for. */
   readonly otherOrder: MeantPayment | undefined;
 }
 
@@ -96,7 +96,7 @@ export function assignDeposit(
 
 /**
  * What assigning a deposit to a payment would do now, for a person to decide on. Changes nothing.
- * @param consent To the amounts: whether another payment had asked for them is told, and needs none.
+ * @param consent To the amounts: that it was meant for another payment is told, and needs none.
  * @throws ConsentNeeded and OperationRefused as `assignDeposit` does otherwise.
  */
 export function weighAssignment(

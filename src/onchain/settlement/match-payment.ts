@@ -140,11 +140,13 @@ async function findOwn(
   const { paymentId, promisedUntil } = asked;
   const payment = await lockPayment(db, paymentId);
   const isFormer = isOpen(payment, earliestAt) && !isAt(payment, slot);
-  if (!hasWaited && !isFormer) {
-    return payment === undefined || isOpen(payment, earliestAt) ? {} : { ended: payment };
-  }
   const parts = await findParts(db, paymentId, slot);
-  if (parts === undefined) return {};
+  if (payment === undefined || parts === undefined) return {};
+  if (!hasWaited && !isFormer) {
+    // A part that is not final yet may give an open payment another window.
+    const isUndecided = isUnfunded(payment) && parts.arrived > 0n;
+    return isUndecided || isOpen(payment, earliestAt) ? {} : { ended: payment };
+  }
   const isPromised = !isFormer || isBy(promisedUntil, earliestAt);
   return { own: { ...parts, paymentId, isFormer, isPromised } };
 }
@@ -177,11 +179,11 @@ function hasFunds(payment: PaymentInWait | undefined): boolean {
 
 /** Whether a payment waits for funds, under any quote, and had not expired at a time. */
 function isOpen(payment: PaymentInWait | undefined, at: Date): payment is PaymentInWait {
-  return (
-    payment?.status === 'pending' &&
-    payment.session_status === 'pending' &&
-    isBy(payment.expires_at, at)
-  );
+  return payment !== undefined && isUnfunded(payment) && isBy(payment.expires_at, at);
+}
+
+function isUnfunded({ status, session_status: session }: PaymentInWait): boolean {
+  return status === 'pending' && session === 'pending';
 }
 
 /** Whether a time is before an end, or after it by at most the longest time between two polls of a watcher. */

@@ -37,7 +37,7 @@ interface AddressState {
   readonly open: readonly Waiting[];
   /** Requested amounts that a wallet may have cut to this amount, one for each payment; two suffice. */
   readonly cut: readonly CutAmount[];
-  /** What has arrived at the address, if no other payment than an open one was ever asked to pay there. */
+  /** What has arrived at the address, if one open payment alone was ever asked to pay there. */
   readonly own?: OwnParts | undefined;
   /** Whether the transfer names a payment at the address, so that no other one counts as open. */
   readonly isNamed: boolean;
@@ -77,8 +77,8 @@ export interface OwnParts extends Pick<Parts, 'arrived' | 'settlesFrom' | 'whole
  * amount that is too little is recorded as an underpayment. With two open payments, an amount slightly above one may
  * be slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
  * amounts are never added up, except for the exact rest, and at an address that only one payment was ever asked to pay
- * to: there, whatever arrives while it is open is for it, under another quote too. Once the price there is not promised
- * any more, it is a part that counts when the payment asks for something there again.
+ * to: there, whatever arrives while it waits is for it. If it has another quote by now, only what completes the sum
+ * counts, while the price is promised; the rest goes to the inbox, for that payment.
  */
 export function matchTransfer(
   tokenAmount: bigint,
@@ -98,7 +98,11 @@ export function matchTransfer(
     const { paymentId, seen, isRest } = exact;
     return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
   }
-  if (own !== undefined && (own.isPromised || !isSuperseded)) return matchPart(tokenAmount, own);
+  if (own !== undefined) {
+    const match = matchPart(tokenAmount, own);
+    const pays = !own.isFormer || (own.isPromised && match.outcome !== 'under');
+    return pays ? match : inbox('superseded');
+  }
   const [single, second] = open;
   if (isSuperseded) return inbox('superseded');
   if (isTooLate) return inbox(isPaid ? 'duplicate' : 'late');
@@ -125,12 +129,11 @@ export function matchTransfer(
 /** The match of any amount at a payment's own address, by what it is with all that arrived before. */
 function matchPart(
   sent: bigint,
-  { paymentId, arrived, settlesFrom, whole, isFormer, isPromised }: OwnParts,
+  { paymentId, arrived, settlesFrom, whole, isFormer }: OwnParts,
 ): Match {
   const settling =
     arrived > 0n ? 'rest' : sent === whole ? 'exact' : sent > whole ? 'over' : 'tolerated';
-  const isEnough = isPromised && arrived + sent >= settlesFrom;
-  return { outcome: isEnough ? settling : 'under', paymentId, isFormer };
+  return { outcome: arrived + sent < settlesFrom ? 'under' : settling, paymentId, isFormer };
 }
 
 /** The match of an amount that a wallet has cut. A wallet that rounds up sends more than it was asked for. */

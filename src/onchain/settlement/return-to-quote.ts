@@ -6,7 +6,7 @@ import { releaseReservation } from '#storage/repositories/deposits/reservations.
 import { lockPayment, updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 
 /** Added to the reason of a move, for the history. */
-export const FORMER = ', for what was asked before another quote';
+export const FORMER = '; it pays a former quote';
 
 /**
  * Returns an open payment to the quote that a deposit pays, if it has another quote by now: on another network, at

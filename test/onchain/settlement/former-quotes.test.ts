@@ -126,7 +126,7 @@ describe('a transfer to a network that the customer has left', () => {
       quoted_at: first.quoted_at,
     });
     const [detected] = await listTransitions(service.db, payment.id);
-    expect(detected?.reason).toContain('for what was asked before another quote');
+    expect(detected?.reason).toContain('it pays a former quote');
     // Once it is reversed, both amounts are accepted, and no price is promised for longer.
     await send('reversed');
     expect(await reservedSince(payment, 'eth')).toEqual(first.quoted_at);

@@ -21,6 +21,7 @@ import type { Merchant } from '#storage/database/account-tables.ts';
 import type { DepositState } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
+import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
 import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
 import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
 import { listTransfers } from '#storage/repositories/deposits/transfers.ts';
@@ -78,6 +79,7 @@ function choose(payment: Payment, blockchainId: string): Promise<Payment> {
   return selectNetwork(service.db, rates, choice, now());
 }
 
+const PART_HASH = 'f'.repeat(64);
 let sent = 0;
 function newHash(): string {
   sent += 1;
@@ -265,26 +267,48 @@ describe('at an address that one payment alone was asked to pay to', () => {
     test.each([
       ['after it', 0],
       ['before it', MINUTE_MS],
-    ])('a part sent %s is for it, and counts when the payer comes back', async (_, before) => {
+    ])('a part sent %s waits in the inbox for it, and is told on its page', async (_, before) => {
       const payment = await askBoth();
       service.clock.now += 2 * MINUTE_MS;
       const elsewhere = await choose(payment, 'eth');
       const part = wholeOf(payment) / 3n;
       const sentAt = new Date(now().getTime() - before);
-      expect(await arrive(payment, part, 'final', newHash(), sentAt)).toMatchObject({
-        outcome: 'under',
-        payment_id: payment.id,
-      });
+      const deposit = await arrive(payment, part, 'final', newHash(), sentAt);
+      expect(deposit).toMatchObject({ outcome: 'superseded', payment_id: null });
       expect(await findPayment(service.db, payment.id)).toMatchObject({
-        ...elsewhere,
-        last_error_code: 'amount_underpaid',
-        last_error_message: expect.stringContaining('was for an earlier quote'),
-        last_error_at: now(),
+        blockchain_id: 'eth',
+        token_amount: elsewhere.token_amount,
+        last_error_code: null,
       });
+      const { newest } = await listTransfers(service.db, payment.id);
+      expect(newest).toMatchObject([{ id: deposit.id, stray_kind: 'superseded' }]);
+      const context = (await findDepositContexts(service.db, [deposit])).get(deposit.id);
+      expect(context?.fits).toMatchObject([
+        { paymentId: payment.id, tokenAmount: payment.token_amount },
+      ]);
+    });
+
+    test('what had arrived before counts when the payer comes back', async () => {
+      const payment = await askBoth();
+      const part = wholeOf(payment) / 3n;
+      await arrive(payment, part);
+      await choose(payment, 'eth');
       const back = await choose(payment, 'btc');
       expect((await readRemaining(service.db, back))?.remaining).toBe(wholeOf(payment) - part);
       await arrive(back, wholeOf(payment) - part);
       expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('a part that is final once the payment was paid elsewhere waits in the inbox', async () => {
+      const payment = await askBoth();
+      const part = await arrive(payment, wholeOf(payment) / 3n, 'seen', PART_HASH);
+      const elsewhere = await choose(payment, 'eth');
+      await arrive(elsewhere, wholeOf(elsewhere));
+      expect(await stateOf(payment)).toBe('successful/completed');
+      const final = await arrive(payment, wholeOf(payment) / 3n, 'final', PART_HASH);
+      expect(final).toMatchObject({ id: part.id, payment_id: null, outcome: 'late' });
+      const { newest } = await listTransfers(service.db, payment.id);
+      expect(newest.map(({ id }) => id)).toContain(part.id);
     });
 
     test('is told to count: at the address, and if the payer comes back there', async () => {
@@ -343,7 +367,7 @@ describe('at an address that one payment alone was asked to pay to', () => {
       });
       const open = await findPayment(service.db, payment.id);
       const texts = open && (await readHistory(service.db, open)).map(historyEntry);
-      expect(JSON.stringify(texts)).toContain('for what was asked before another quote');
+      expect(JSON.stringify(texts)).toContain('it pays a former quote');
     });
 
     test.each([
@@ -361,19 +385,29 @@ describe('at an address that one payment alone was asked to pay to', () => {
       });
     });
 
-    test('once the price does not hold, any sum is a part; the exact amount is for an operator', async () => {
+    test('once the price does not hold, whatever comes waits in the inbox for it', async () => {
       const payment = await askBoth();
       service.clock.now += 62 * MINUTE_MS;
       await transact(service.db, tx => lapseIfDue(tx, payment.id, now()));
       await choose(payment, 'eth');
-      const much = await arrive(payment, wholeOf(payment) * 2n, 'seen');
-      expect(much).toMatchObject({ outcome: 'under', payment_id: payment.id });
-      expect((await arrive(payment, wholeOf(payment))).outcome).toBe('superseded');
-      await arrive(payment, wholeOf(payment) * 2n, 'final', much.transaction_hash);
+      for (const amount of [wholeOf(payment), wholeOf(payment) * 2n, wholeOf(payment) / 2n]) {
+        const deposit = await arrive(payment, amount);
+        expect(deposit).toMatchObject({ outcome: 'superseded', payment_id: null });
+      }
       expect(await stateOf(payment)).toBe('pending/pending');
-      // Now the payer asks for it to count.
-      await choose(payment, 'btc');
-      expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('what was sent in time for a quote that is withdrawn by now pays it, with its commission', async () => {
+      const payment = await askBoth();
+      service.clock.now += 62 * MINUTE_MS;
+      await transact(service.db, tx => lapseIfDue(tx, payment.id, now()));
+      expect(await findPayment(service.db, payment.id)).toMatchObject({ commission_amount: null });
+      const sentAt = new Date(now().getTime() - 10 * MINUTE_MS);
+      await arrive(payment, wholeOf(payment), 'final', newHash(), sentAt);
+      expect(await findPayment(service.db, payment.id)).toMatchObject({
+        status: 'successful',
+        commission_amount: payment.commission_amount,
+      });
     });
 
     test('what was seen there stays when a part becomes final', async () => {

@@ -26,7 +26,7 @@ export interface DepositContext {
    */
   merchantIds: string[];
   /**
-   * The open payment that asked for it by a former quote, then those at its address, the closest amount first; none once it
+   * The open payment that it is for by a former quote, then those at its address, the closest amount first; none once it
    * is matched or dismissed.
    */
   fits: FittingPayment[];
@@ -106,8 +106,15 @@ async function findContexts(
       select json_agg(json_build_object('paymentId', id, 'merchantId', merchant_id, 'tokenAmount', amount)
                       order by distance, id) as fits
       from (
-        select payments.id, payments.merchant_id, listed.token_amount::text as amount, -1 as distance
+        select payments.id, payments.merchant_id, asked.token_amount::text as amount, -1 as distance
         from deviating_deposits join payments on payments.id = payment_id
+        cross join lateral (
+          select token_amount from reservations
+          where reservations.payment_id = payments.id
+            and reservations.blockchain_id = listed.blockchain_id
+            and reservations.address = listed.address
+          order by token_amount = listed.token_amount desc, reservations.id desc limit 1
+        ) as asked
         where listed.waits and deposit_id = listed.id and kind = 'superseded'
           and payments.status = 'pending' and payments.session_status = 'pending'
         union all

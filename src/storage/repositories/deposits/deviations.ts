@@ -67,9 +67,9 @@ export interface Arrivals {
   readonly assetDecimals: number | null;
   readonly under: boolean;
   readonly over: boolean;
-  /** Whether exactly its amount came after its end. */
+  /** Whether what was meant for it came after its end. */
   readonly late: boolean;
-  /** Whether exactly its amount came again after it had been paid. */
+  /** Whether more that was meant for it came after it had been paid. */
   readonly duplicate: boolean;
 }
 

@@ -98,12 +98,18 @@ export async function findOnlyAsked(
   at: Date,
 ): Promise<{ readonly paymentId: string; readonly promisedUntil: Date } | undefined> {
   const { rows } = await sql<{ paymentId: string; promisedUntil: Date }>`
-    select payment_id as "paymentId", ${PROMISED_UNTIL('asked')} as "promisedUntil"
-    from reservations as asked join networks on networks.id = asked.blockchain_id
-    where asked.blockchain_id = ${blockchainId} and asked.address = ${address}
-      and rest_of is null and reserved_at <= ${at}
-      and ${isOfWallet('asked')} and ${isAlone('asked', sql.ref('asked.payment_id'))}
-    order by asked.id desc limit 1`.execute(db);
+    select latest.* from (
+      -- First, so that the many payments of a static address are not read.
+      select from wallet_addresses
+      where blockchain_id = ${blockchainId} and address = ${address} limit 1
+    ) as own cross join lateral (
+      select payment_id as "paymentId", ${PROMISED_UNTIL('asked')} as "promisedUntil"
+      from reservations as asked join networks on networks.id = asked.blockchain_id
+      where asked.blockchain_id = ${blockchainId} and asked.address = ${address}
+        and rest_of is null and reserved_at <= ${at}
+        and ${isAlone('asked', sql.ref('asked.payment_id'))}
+      order by asked.id desc limit 1
+    ) as latest`.execute(db);
   return rows[0];
 }
 

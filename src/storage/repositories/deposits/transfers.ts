@@ -4,7 +4,7 @@ import type { Deposit, StrayKind } from '../../database/deposit-tables.ts';
 import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
 import { isOwnAddress } from './parts.ts';
 
-/** A transfer that belongs to a payment, did before, or was meant for it by its exact amount. */
+/** A transfer that belongs to a payment, did before, or was meant for it by its exact amount or address. */
 export type Transfer = Deposit & {
   network_name: string;
   /** URL of a transaction's page on the network, with `{hash}` in it; null without a block explorer. */
@@ -51,8 +51,8 @@ export const HAS_TRANSFERS = sql<boolean>`(
   or exists (select from deviating_deposits where deviating_deposits.payment_id = payments.id))`;
 
 /**
- * Transfers that a payer may see: those of the payment, those that were its own before, and those of exactly its amount
- * that no payment took. A transfer that names another payment, or was assigned to one, is somebody else's.
+ * Transfers that a payer may see: those of the payment, those that were its own before, and those that were
+ * meant for it and that no payment took. A transfer that names another payment, or was assigned to one, is somebody else's.
  */
 export function listTransfers(db: Connection, paymentId: string): Promise<Transfers> {
   const isPayers = sql<SqlBool>`deposits.payment_id is null and deposits.outcome <> 'ambiguous'`;

@@ -450,19 +450,15 @@ export class Ledger {
     const isAt = payment.network === network && payment.address === address;
     const isOpen = payment.state === OPEN && this.#isBy(payment, earliest);
     const isFormer = isOpen && !isAt;
-    if (waited.length === 0 && !isOpen) {
+    const before = this.#sumOf(payment, sent, ['seen', 'final'], sent);
+    // What has arrived may still get it another window.
+    const isUndecided = payment.state === OPEN && before > 0n;
+    if (waited.length === 0 && !isOpen && !isUndecided) {
       const isPaid = payment.state === 'successful/completed' || payment.state === SEEN;
       return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
     }
     if (waited.length === 0 && !isFormer) return undefined;
     const isPromised = earliest <= asked.from + this.#rules.windowOf(network) + MINUTE;
-    if (isFormer && !isPromised) {
-      const isAsked = this.holds.some(
-        hold => hold.network === network && hold.address === address && hold.amount === amount,
-      );
-      return isAsked ? undefined : { outcome: 'under', payment };
-    }
-    const before = this.#sumOf(payment, sent, ['seen', 'final'], sent);
     const outcome =
       before + amount < this.#enoughAt(payment, sent)
         ? 'under'
@@ -473,7 +469,9 @@ export class Ledger {
             : amount > asked.amount
               ? 'over'
               : 'tolerated';
-    return isFormer ? { outcome, payment } : this.#inTime(payment, asked, outcome, earliest);
+    if (!isFormer) return this.#inTime(payment, asked, outcome, earliest);
+    const pays = isPromised && outcome !== 'under';
+    return pays ? { outcome, payment } : { outcome: 'superseded', payment: null };
   }
 
   /** What has arrived for a payment at an address, without one of the transfers. */
