@@ -35,7 +35,7 @@ export const UnmatchedDepositSchema = Closed({
   tokenAmount: Type.String({ description: 'What arrived, as a decimal string of the asset.' }),
   outcome: StringEnum(
     UNMATCHED_OUTCOMES,
-    '`ambiguous`: several payments were open at the address. `duplicate`: the payment had this amount already. `late`: the payment that asked for it has ended. `over`: far more than the payment asks for. `superseded`: an open payment asked for it before it got another quote. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it. `untraceable`: a contract has sent it, and no node of the operator’s can tell in which transaction; `id` is that of the operator’s finding.',
+    '`ambiguous`: several payments were open at the address. `duplicate`: its payment has its funds already. `late`: its payment has ended. `over`: far more than the payment asks for. `superseded`: it is for what an open payment asked for before another quote. `under`: neither the whole amount nor the rest that the payment waits for. `unknown`: no payment asks for it. `untraceable`: a contract has sent it, and no node of the operator’s can tell in which transaction; `id` is that of the operator’s finding.',
   ),
   observedAt: Timestamp('When the transfer was first seen.'),
   payments: Type.Array(

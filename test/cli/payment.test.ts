@@ -209,7 +209,7 @@ test('the inbox lists deposits that no payment took, and deposits can be dismiss
   expect(await service.refused('deposit', 'assign', deposit, open)).toContain('another network');
   await simulate(open, 'reorg');
   expect(await service.refused('deposit', 'assign', deposit, open)).toBe(
-    `Payment ${ended}, which is expired, was meant to be paid by it. Make sure that it is not that customer’s money. To assign it all the same, add --other-order.`,
+    `It was meant for payment ${ended}, which is expired. Make sure that it is not that customer’s money. To assign it all the same, add --other-order.`,
   );
   expect(await service.ask('payment', 'show', ended)).toMatchObject({
     strayDeposits: [{ id: deposit, outcome: 'late', remedy: null }],

@@ -49,7 +49,7 @@ function depositObject(
     // Whether several merchants had its address when it arrived.
     isShared: merchantIds.length > 1,
     paymentId: deposit.payment_id,
-    // The payment that had asked for exactly this amount, but had ended or was already paid.
+    // The payment that it was meant for, which had ended or was already paid.
     meantFor: meantFor ?? null,
     // In US dollars, at the price when it arrived.
     value: deposit.value_cents === null ? null : toDollarText(deposit.value_cents),

@@ -80,7 +80,7 @@ export function define(noun: CliCommand): void {
     .verb('assign', 'assign an unmatched deposit to a pending payment')
     .argument('<deposit>', 'deposit ID', parseId)
     .argument('<payment>', 'payment ID', parseId)
-    .option('--other-order', 'although another payment had asked for exactly this amount')
+    .option('--other-order', 'although it was meant for another payment')
     .option(
       '--arrived <amount>',
       'with --due: settle the payment with too little or too much, which is this',

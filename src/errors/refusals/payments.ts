@@ -23,7 +23,7 @@ export const PAYMENTS = {
     'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
   'deposit-suffices': 'The deposit suffices: it can be assigned at once.',
   'deposit-for-other-payment': (values: { paymentId: string; status: PaymentStatus }) =>
-    `Payment ${values.paymentId}, which is ${values.status}, was meant to be paid by it. Make sure that it is not that customer’s money.`,
+    `It was meant for payment ${values.paymentId}, which is ${values.status}. Make sure that it is not that customer’s money.`,
   'amount-unasked': wrongAmount('A second admin, or your operator, has to confirm it.'),
   'amount-asked-by-former-admin': wrongAmount(
     'Who asked for it may not any more: another admin has to ask again.',

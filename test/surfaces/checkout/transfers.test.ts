@@ -17,7 +17,7 @@ import { seeTransfer } from '../../helpers/see-transfer.ts';
 /** What the page says about each transfer for its payment. */
 
 const CENT_ETH = 10n ** 16n;
-const AGAIN = 'Arrived a second time for this payment. It did not count. Contact Shop, and name';
+const AGAIN = 'Arrived after this payment had been paid. It did not count. Contact Shop, and name';
 const LATE = 'Arrived too late for this payment. It did not count. Contact Shop, and name';
 
 let service: TestApp;

@@ -220,7 +220,7 @@ describe('the state of what has arrived', () => {
   test.each([
     ['under', ['half'], 'underpaid'],
     ['over', ['too much'], 'overpaid'],
-    ['duplicate', ['twice'], 'paid twice'],
+    ['duplicate', ['twice'], 'more came once paid'],
     ['late', ['late'], 'arrived late'],
   ])('is a filter (%s) and a badge', async (kind, names, badge) => {
     const list = await shown(`arrived=${kind}`);
@@ -252,7 +252,7 @@ describe('the state of what has arrived', () => {
   test.each([
     ['exactly', ['The exact amount: it pays the payment.']],
     ['too much', ['More than asked for: it pays the payment.']],
-    ['twice', ['The exact amount:', 'Duplicate, arrived again: not counted. Waits to be settled']],
+    ['twice', ['The exact amount:', 'Arrived once it was paid: not counted. Waits to be settled']],
     ['late', ['Arrived too late: not counted. Waits to be settled']],
     ['too little', [`${FIRST}, which the rest has completed.`, 'The rest: it completes']],
     ['half', [`${FIRST}. The customer is asked for the rest.`]],

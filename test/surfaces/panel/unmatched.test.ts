@@ -365,14 +365,14 @@ test('a late deposit and its payment link to each other, and it is assigned else
   const typed = { ...form, sure: '', arrived, due };
   const asked = await submit(service, at, typed, grace);
   expect(asked.statusCode).toBe(200);
-  expect(textOf(asked)).toContain(
-    '$50.00 , order 17, which is cancelled, was meant to be paid by it',
-  );
+  expect(textOf(asked)).toContain('It was meant for $50.00 , order 17, which is cancelled');
   expect(asked.body).toContain('<input type="hidden" name="sure" value="yes">');
   // Without having read it.
   const unread = await settle(at, typed, grace);
   expect(unread.statusCode).toBe(422);
-  expect(textOf(unread)).toContain(`Payment ${checkout.paymentId}, which is cancelled, was meant`);
+  expect(textOf(unread)).toContain(
+    `It was meant for payment ${checkout.paymentId}, which is cancelled`,
+  );
   expect((await settle(at, { ...typed, sure: 'yes' }, grace)).statusCode).toBe(303);
   expect((await other.payment()).status).toBe('successful');
   expect(textOf(await open(service, ended, admin))).toContain('Assigned to another payment');

@@ -124,7 +124,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     let given = read.get(request);
     if (given === undefined) {
       await limits.countWallet(request).catch(error => {
-        if (!(error instanceof ApiError)) throw error;
+        if (!(error instanceof ApiError && error.errorCode === 'E9001')) throw error;
         throw new FormRefused('key', texts(request).settings.addresses.wallet.tooMany);
       });
       given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });

@@ -189,7 +189,7 @@ export const de: CheckoutTexts = {
       too_little: 'Weniger als verlangt.',
       late: 'Für diese Zahlung zu spät eingegangen.',
       former: 'Für einen früher genannten Betrag, dessen Preis nicht mehr galt.',
-      again: 'Für diese Zahlung ein zweites Mal eingegangen.',
+      again: 'Eingegangen, als diese Zahlung schon bezahlt war.',
       unclear: 'Wofür das war, wird noch geprüft.',
       undone: 'Das Netzwerk hat diese Transaktion rückgängig gemacht: Sie zählt nicht.',
       failed: 'Die Transaktion ist fehlgeschlagen: Es ist nichts angekommen.',

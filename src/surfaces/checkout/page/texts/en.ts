@@ -198,7 +198,7 @@ export const en = {
       too_little: 'Less than was asked for.',
       late: 'Arrived too late for this payment.',
       former: 'For an amount that was asked for before, whose price was not held any more.',
-      again: 'Arrived a second time for this payment.',
+      again: 'Arrived after this payment had been paid.',
       unclear: 'What this was for is being looked at.',
       undone: 'The network has undone this transfer: it does not count.',
       failed: 'The transaction failed: nothing has arrived.',

@@ -186,7 +186,7 @@ export const es: CheckoutTexts = {
       too_little: 'Menos de lo solicitado.',
       late: 'Llegó demasiado tarde para este pago.',
       former: 'Para un importe que se pidió antes y cuyo precio ya no estaba garantizado.',
-      again: 'Llegó por segunda vez para este pago.',
+      again: 'Llegó cuando este pago ya estaba pagado.',
       unclear: 'Se está comprobando para qué era.',
       undone: 'La red ha anulado esta transferencia: no cuenta.',
       failed: 'La transacción falló: no ha llegado nada.',

@@ -188,7 +188,7 @@ export const fr: CheckoutTexts = {
       too_little: 'Moins que le montant demandé.',
       late: 'Arrivé trop tard pour ce paiement.',
       former: 'Pour un montant demandé auparavant, dont le prix n’était plus garanti.',
-      again: 'Arrivé une seconde fois pour ce paiement.',
+      again: 'Arrivé alors que ce paiement était déjà réglé.',
       unclear: 'Nous vérifions à quoi ce transfert était destiné.',
       undone: 'Le réseau a annulé ce transfert\u00a0: il ne compte pas.',
       failed: 'La transaction a échoué\u00a0: rien n’est arrivé.',

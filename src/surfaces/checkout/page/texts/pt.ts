@@ -186,7 +186,7 @@ export const pt: CheckoutTexts = {
       too_little: 'Menos do que o solicitado.',
       late: 'Chegou tarde demais para este pagamento.',
       former: 'Para um valor pedido antes, cujo preço já não estava garantido.',
-      again: 'Chegou pela segunda vez para este pagamento.',
+      again: 'Chegou quando este pagamento já estava pago.',
       unclear: 'Estamos verificando para que era.',
       undone: 'A rede desfez esta transferência: ela não conta.',
       failed: 'A transação falhou: nada chegou.',

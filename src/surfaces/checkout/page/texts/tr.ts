@@ -188,7 +188,7 @@ export const tr: CheckoutTexts = {
       too_little: 'İstenenden az.',
       late: 'Bu ödeme için çok geç geldi.',
       former: 'Daha önce istenen ve fiyatı artık geçerli olmayan bir tutar için.',
-      again: 'Bu ödeme için ikinci kez geldi.',
+      again: 'Bu ödeme tamamlandıktan sonra geldi.',
       unclear: 'Ne için gönderildiği inceleniyor.',
       undone: 'Ağ bu transferi geri aldı: ödemeye sayılmaz.',
       failed: 'İşlem başarısız oldu: hiçbir şey gelmedi.',

@@ -28,7 +28,7 @@ export type DepositRequest = FastifyRequest & { params: Static<typeof DepositPar
 export const AskForm = Type.Object({ payment: Uuid('ID of the payment.') });
 
 const consent = {
-  /** `yes` from somebody who has read that another payment had asked for this amount. */
+  /** `yes` from somebody who has read that it was meant for another payment. */
   sure: Type.String({ default: '' }),
   /** Both amounts, as the second person typed them to confirm. */
   arrived: Type.String({ default: '' }),
@@ -96,7 +96,7 @@ export async function readDepositParts(
     wanted,
     /** An assignment of too little or too much that waits for a second person; undefined without one. */
     asked: asked && askedFor && { ...asked, payment: askedFor },
-    /** The payment of this merchant that had asked for exactly its amount; undefined without one. */
+    /** The payment of this merchant that it was meant for; undefined without one. */
     meant: own?.merchant_id === accountId ? own : undefined,
     /** The payment of this merchant that it belongs to; undefined while it waits, and for another merchant's. */
     taker: payments.get(deposit.payment_id ?? ''),

@@ -117,7 +117,7 @@ function renderSettled(words: PanelTexts, { deposit, taker, paymentsUrl }: Depos
 <p>${describe()}</p></section>`;
 }
 
-/** The payment that had asked for exactly its amount. It stays as it is. */
+/** The payment that it was meant for, which stays as it is. */
 function renderMeant(words: PanelTexts, { paymentsUrl, meant }: DepositParts): Html | null {
   if (meant === undefined) return null;
   const { status, moved_at: movedAt } = meant;

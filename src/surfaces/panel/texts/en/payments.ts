@@ -38,7 +38,7 @@ export const payments = {
   deviations: {
     under: 'underpaid',
     over: 'overpaid',
-    duplicate: 'paid twice',
+    duplicate: 'more came once paid',
     late: 'arrived late',
   },
 
@@ -168,7 +168,7 @@ export const payments = {
       too_little: 'Too little, and not completed.',
       late: 'Arrived too late: not counted.',
       former: 'For a former quote, whose price was not promised any more: not counted.',
-      again: 'Duplicate, arrived again: not counted.',
+      again: 'Arrived once it was paid: not counted.',
       unclear: 'It is not clear what it is for: not counted.',
       undone: 'Nothing arrived by it: not counted.',
       failed: 'Nothing arrived by it.',

@@ -43,7 +43,7 @@ export const unmatched = {
       html`${payment}: ${status}${since !== null && html` since ${since}`}. ${consequence}`,
     consequences: {
       paid: 'It is paid: this is one transfer too many.',
-      open: 'It is still open, but does not wait for it any more.',
+      open: 'It is still open, but under another quote.',
       ended: 'It stays so. Settle with that customer, then dismiss the deposit.',
     },
   },
@@ -74,7 +74,7 @@ export const unmatched = {
       confirming: html`The payment becomes <strong>successful</strong> once the deposit is final. That cannot be undone then.`,
     },
     otherOrder: (payment: Html, status: string) =>
-      html`${payment}, which is ${status}, was meant to be paid by it. Make sure that it is not that customer’s money.`,
+      html`It was meant for ${payment}, which is ${status}. Make sure that it is not that customer’s money.`,
     submit: 'Assign',
     done: (order: string) => `Assigned to ${order}.`,
     look: 'Look at the payment',

@@ -34,7 +34,7 @@ export const payments: PanelTexts['payments'] = {
   deviations: {
     under: 'pagado de menos',
     over: 'pagado de más',
-    duplicate: 'pagado dos veces',
+    duplicate: 'llegó más tras el pago',
     late: 'llegó tarde',
   },
 
@@ -156,7 +156,7 @@ export const payments: PanelTexts['payments'] = {
       too_little: 'Insuficiente, y no se ha completado.',
       late: 'Llegó demasiado tarde: no cuenta.',
       former: 'Para una cotización anterior, cuyo precio ya no estaba garantizado: no cuenta.',
-      again: 'Duplicado, llegó de nuevo: no cuenta.',
+      again: 'Llegó cuando ya estaba pagado: no cuenta.',
       unclear: 'No está claro para qué es: no cuenta.',
       undone: 'Así no llegó nada: no cuenta.',
       failed: 'Así no llegó nada.',

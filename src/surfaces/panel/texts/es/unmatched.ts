@@ -55,7 +55,7 @@ export const unmatched: PanelTexts['unmatched'] = {
       html`${payment}: ${status}${since !== null && html` desde el ${since}`}. ${consequence}`,
     consequences: {
       paid: 'Está pagado: esta transferencia está de más.',
-      open: 'Sigue abierto, pero ya no la espera.',
+      open: 'Sigue abierto, pero con otra cotización.',
       ended: 'Así se queda. Resuélvalo con ese cliente y descarte el depósito.',
     },
   },
@@ -84,7 +84,7 @@ export const unmatched: PanelTexts['unmatched'] = {
       confirming: html`El pago queda <strong>completado</strong> cuando el depósito sea definitivo. Entonces ya no se puede deshacer.`,
     },
     otherOrder: (payment, status) =>
-      html`${payment}, que está ${status}, era el destinatario. Asegúrese de que no es el dinero de ese cliente.`,
+      html`El dinero iba destinado a ${payment}, que está ${status}. Asegúrese de que no es el dinero de ese cliente.`,
     submit: 'Asignar',
     done: order => `Asignado a ${order}.`,
     look: 'Ver el pago',

@@ -26,7 +26,7 @@ export const payments: Translation<typeof PAYMENTS> = {
     'El depósito es para una cotización anterior del pago, y aún no es definitivo: asígnelo cuando lo sea.',
   'deposit-suffices': 'El depósito es suficiente: se puede asignar de inmediato.',
   'deposit-for-other-payment': ({ paymentId, status }) =>
-    `El pago ${paymentId}, que está ${statuses[status]}, era el destinatario. Asegúrese de que no es el dinero de ese cliente.`,
+    `El dinero iba destinado al pago ${paymentId}, que está ${statuses[status]}. Asegúrese de que no es el dinero de ese cliente.`,
   'amount-unasked': wrongAmount('Un segundo admin, o el operador, tiene que confirmarlo.'),
   'amount-asked-by-former-admin': wrongAmount(
     'Quien lo pidió ya no puede hacerlo: otro admin tiene que pedirlo de nuevo.',
