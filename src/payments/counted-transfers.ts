@@ -6,7 +6,6 @@ import type { Transfer, Transfers } from '#storage/repositories/deposits/transfe
  * What a transfer was counted for:
  * - `whole`, `tolerated` (a little less), `over` (a little more), `assigned` (by hand): the payment
  * - `first`: a part whose rest is due; `completed`: a part whose rest has come; `rest`: that rest
- *
  * - `elsewhere`: a part at the payment's own address, which counts once the customer chooses its network again
  *
  * or why it was not counted:
