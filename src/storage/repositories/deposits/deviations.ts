@@ -36,10 +36,10 @@ export async function findMeantPayments(
 /** A deposit that was meant for a payment and did not count for it. */
 type StrayDeposit = Deposit & { kind: StrayKind };
 
-/** More for one payment are not expected. */
-const STRAYS_MAXIMUM = 20;
+/** The rest is in the inbox. */
+const STRAYS_MAXIMUM = 100;
 
-/** Deposits of exactly what a payment had asked for that came too late, twice or for a former quote; oldest first. */
+/** Deposits that were meant for a payment and came too late, once it was paid or for a former quote; oldest first. */
 export function listStrayDeposits(db: Connection, paymentId: string): Promise<StrayDeposit[]> {
   return db
     .selectFrom('deviating_deposits')
