@@ -4,7 +4,7 @@ import { FIXED_PRICES } from '#payments/rates/fixed-rates.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { LAG_MS } from './faulty-node.ts';
-import { isConfirmedNever, mayHold } from './holds.ts';
+import { isConfirmedNever, mayHide, mayHold } from './holds.ts';
 import type { ChainRows, Reservation } from './judge.ts';
 import type { PlayedChain } from './play.ts';
 import { type Complain, keyOf, type PlacedTransfer, POLL_MS, type Real } from './rules.ts';
@@ -207,6 +207,8 @@ export function judgePayment(
     const reservedAt = last.reserved_at.getTime();
     const { transaction } = transfer;
     if (played.chain.lied.has(transaction)) return false;
+    // It was taken for a part of another transfer, whose amount was reported as twice as high.
+    if (findings.some(each => mayHide(played, transfer, each))) return false;
     // The primary node may have been on a branch without it when the payment ended.
     const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;
     if (played.chain.isHidden(transaction, endedAt)) return false;
