@@ -11,16 +11,12 @@ import {
 import { findWalletOn, listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findMainBranch, updateMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { holdAddress, requireUntaken } from './address-holders.ts';
+import { refuseTooMany, requireAddressFor } from './allowed-addresses.ts';
 import { applyNow, isSame } from './apply-changes.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireOtherAdmin, requireProposer } from './change-rights.ts';
 import { type ChangeColumns, inOneTransaction, tellOfChange } from './change-steps.ts';
-import {
-  type AddressVerb,
-  refuseTooMany,
-  requireAddressFor,
-  requireBranch,
-} from './deposit-addresses.ts';
+import { type AddressVerb, requireBranch } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 import { holdWallet, lockGiven, type SealedWallet } from './wallets.ts';
 
@@ -32,7 +28,7 @@ export interface WantedAddress {
   readonly blockchainId: string;
   /** As typed. */
   readonly text: string;
-  /** A wallet, of which `text` is the next unused receiving address; see `readWalletFor`. */
+  /** A wallet, of which `text` is the next unused receiving address; see `readWallet`. */
   readonly wallet?: SealedWallet;
 }
 

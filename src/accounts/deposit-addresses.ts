@@ -1,4 +1,3 @@
-import { InvalidAddress, parseAddress } from '#chains/address.ts';
 import type { Keyring } from '#crypto/keyring.ts';
 import type { AddressChangeKind, Branch } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
@@ -12,24 +11,21 @@ import {
 } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '#storage/repositories/accounts/merchants.ts';
 import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallet-addresses.ts';
-import { findNetwork, listNetworks } from '#storage/repositories/chains/networks.ts';
 import { lateSince } from '#time/late-window.ts';
 import { holdAddress, leaveAddresses } from './address-holders.ts';
+import { refuseTooMany, requireAddress, requireAddressFor } from './allowed-addresses.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 import {
   beginWallet,
-  type GivenWallet,
   holdWallet,
   leaveWallet,
   lockGiven,
   readWallet,
   type SealedWallet,
+  type ShownWallet,
 } from './wallets.ts';
-
-/** Maximum deposit addresses of a branch on a network. */
-export const ADDRESSES_MAXIMUM = 20;
 
 interface AddressOwner {
   readonly merchantId: string;
@@ -69,31 +65,9 @@ export async function setWallet(
   wallet: ShownWallet,
 ): Promise<OwnAddress> {
   const { db, keyring } = operator;
-  const given = await readWalletFor(db, owner.merchantId, blockchainId, wallet);
+  const given = await readWallet(db, owner.merchantId, blockchainId, wallet);
   const wanted = { blockchainId, text: given.address, wallet: { given, keyring } };
   return changeNow(operator, owner, wanted, 'address.set');
-}
-
-/** A wallet as somebody shows it. */
-interface ShownWallet {
-  /** Extended public key or output descriptor. */
-  readonly key: string;
-  /** The next unused receiving address. */
-  readonly next: string;
-}
-
-/**
- * Reads a wallet that a merchant shows. It may take seconds, so call it outside of a transaction.
- * @throws OperationRefused with the reason.
- */
-export async function readWalletFor(
-  db: Connection,
-  merchantId: string,
-  blockchainId: string,
-  { key, next }: ShownWallet,
-): Promise<GivenWallet> {
-  const address = await requireAddressFor(db, merchantId, blockchainId, next);
-  return readWallet(db, blockchainId, { key, address });
 }
 
 /**
@@ -176,12 +150,6 @@ export async function putAddress(
   await removeDepositAddresses(tx, branchId, blockchainId, replaced);
   if (former !== null && former !== walletId) await leaveWallet(operator, former);
   await leaveAddresses(operator, { merchantId, blockchainId }, replaced);
-}
-
-/** @throws OperationRefused if there is no room for another address. */
-export function refuseTooMany(present: readonly string[], address: string): void {
-  if (present.includes(address) || present.length < ADDRESSES_MAXIMUM) return;
-  throw new OperationRefused('too-many-addresses', { maximum: ADDRESSES_MAXIMUM });
 }
 
 /**
@@ -274,44 +242,4 @@ async function chooseAddress(
   const address = await requireAddress(db, blockchainId, text);
   if (present.includes(address)) return address;
   throw new OperationRefused('address-missing', { blockchainId });
-}
-
-/**
- * The canonical spelling of an address. A test merchant gets none on a main network, and no merchant gets the
- * contract of a token.
- * @throws OperationRefused with the reason.
- */
-export async function requireAddressFor(
-  db: Connection,
-  merchantId: string,
-  blockchainId: string,
-  text: string,
-): Promise<string> {
-  const { environment } = await requireMerchant(db, merchantId);
-  const network = await findNetwork(db, blockchainId);
-  if (environment === 'test' && network?.environment === 'production') {
-    throw new OperationRefused('address-on-main-network', { blockchainId });
-  }
-  const address = await requireAddress(db, blockchainId, text);
-  // Some contracts are configured, so the parser does not know them.
-  const networks = await listNetworks(db);
-  const own = networks.find(({ contract }) => contract === address);
-  if (own === undefined) return address;
-  throw new OperationRefused('address-of-contract', { blockchainId: own.id });
-}
-
-/** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
-export async function requireAddress(
-  db: Connection,
-  blockchainId: string,
-  text: string,
-): Promise<string> {
-  const network = await findNetwork(db, blockchainId);
-  if (network === undefined) throw new OperationRefused('network-unknown', { blockchainId });
-  try {
-    return parseAddress(network.family, network.environment, text);
-  } catch (error) {
-    if (!(error instanceof InvalidAddress)) throw error;
-    throw new OperationRefused('address-invalid', { problem: error.problem });
-  }
 }

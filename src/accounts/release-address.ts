@@ -6,8 +6,8 @@ import {
 } from '#storage/repositories/accounts/address-holders.ts';
 import { findWalletAt, releaseWallet } from '#storage/repositories/accounts/wallets.ts';
 import type { AddressOf } from './address-holders.ts';
+import { requireAddress } from './allowed-addresses.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
-import { requireAddress } from './deposit-addresses.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
 /**

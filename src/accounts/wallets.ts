@@ -27,6 +27,7 @@ import {
 } from '#storage/repositories/accounts/wallets.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import { AddressTaken, isFree } from './address-holders.ts';
+import { requireAddressFor } from './allowed-addresses.ts';
 import { OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /**
@@ -83,17 +84,26 @@ export async function viewWallet(
   return { kind, fingerprint, index, addresses: await listAddressesFrom(db, walletId, index, 3) };
 }
 
+/** A wallet as somebody shows it. */
+export interface ShownWallet {
+  /** Extended public key or output descriptor. */
+  readonly key: string;
+  /** The next unused receiving address. */
+  readonly next: string;
+}
+
 /**
- * Reads a wallet's public key, and finds the next unused receiving address among its addresses. It may take seconds, so
- * call it outside of a transaction.
- * @param address In its canonical spelling.
+ * Reads the public key of a wallet that a merchant shows, and finds the next unused receiving address among its addresses.
+ * It may take seconds, so call it outside of a transaction.
  * @throws OperationRefused with the reason.
  */
 export async function readWallet(
   db: Connection,
+  merchantId: string,
   blockchainId: string,
-  { key: text, address }: { readonly key: string; readonly address: string },
+  { key: text, next }: ShownWallet,
 ): Promise<GivenWallet> {
+  const address = await requireAddressFor(db, merchantId, blockchainId, next);
   const network = await findNetwork(db, blockchainId);
   if (network?.family !== 'bitcoin') {
     throw new OperationRefused('wallet-only-bitcoin', { blockchainId });

@@ -1,6 +1,6 @@
 import { AddressTaken, heldUntil } from '#accounts/address-holders.ts';
+import { ADDRESSES_MAXIMUM } from '#accounts/allowed-addresses.ts';
 import {
-  ADDRESSES_MAXIMUM,
   addAddress,
   listAddresses,
   removeAddress,

@@ -601,7 +601,7 @@ describe('changes of deposit addresses', () => {
     );
     const receiving = HDKey.fromExtendedKey(key).deriveChild(0);
     const address = walletAddress({ kind: 'wpkh', prefix: 'bc' }, receiving, 0);
-    const given = await readWallet(service.db, 'btc', { key, address });
+    const given = await readWallet(service.db, merchant.id, 'btc', { key, next: address });
     await proposeAddress(
       personOf(account, 0),
       {

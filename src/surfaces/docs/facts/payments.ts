@@ -1,5 +1,5 @@
 import { HELD_FOR_MS } from '#accounts/address-holders.ts';
-import { ADDRESSES_MAXIMUM } from '#accounts/deposit-addresses.ts';
+import { ADDRESSES_MAXIMUM } from '#accounts/allowed-addresses.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '#accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '#accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '#accounts/redirect-domains.ts';

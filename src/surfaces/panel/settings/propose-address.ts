@@ -6,10 +6,10 @@ import {
   type WantedAddress,
 } from '#accounts/address-changes.ts';
 import { AddressTaken } from '#accounts/address-holders.ts';
+import { ADDRESSES_MAXIMUM } from '#accounts/allowed-addresses.ts';
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
-import { ADDRESSES_MAXIMUM, readWalletFor } from '#accounts/deposit-addresses.ts';
 import { reportRefusedAddress } from '#accounts/report-refused-address.ts';
-import { type GivenWallet, viewGiven } from '#accounts/wallets.ts';
+import { type GivenWallet, readWallet, viewGiven } from '#accounts/wallets.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
@@ -127,7 +127,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
         if (!(error instanceof ApiError && error.errorCode === 'E9001')) throw error;
         throw new FormRefused('key', texts(request).settings.addresses.wallet.tooMany);
       });
-      given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });
+      given = await readWallet(db, merchantId, blockchainId, { key, next: text });
       read.set(request, given);
     }
     return { ...wanted, wallet: { given, keyring } };
