@@ -18,8 +18,12 @@ const PATIENCE_MS = 120_000;
 const POLL_MS = 200;
 /** How much a primary has written beyond its standbys: more than Patroni's own limit of 1 MiB. */
 const OUTRUN_BYTES = 4 * 1024 * 1024;
-/** Lines of each Patroni that an error shows: some minutes. */
-const LINES_SHOWN = 200;
+/** Lines of each Patroni that an error shows. */
+const LINES_SHOWN = 100;
+/** What Patroni says of each look that found everything as it was. */
+const NOTHING_NEW = / INFO: (no action|Lock owner)/;
+/** Why Patroni restarts a crashed primary where it is: its synchronous standby had not responded for seconds. */
+const STANDBY_SILENT = / (is not reachable|does not report wal_position|members list is empty)/;
 
 export interface ClusterOptions {
   readonly members: 2 | 3;
@@ -151,7 +155,10 @@ export class Cluster {
     while (!(await isThere())) {
       if (Date.now() > giveUpAt) {
         const lines = this.members.flatMap(({ name, lines }) =>
-          lines.slice(-LINES_SHOWN).map(line => `${name}: ${line}`),
+          lines
+            .filter(line => !NOTHING_NEW.test(line))
+            .slice(-LINES_SHOWN)
+            .map(line => `${name}: ${line}`),
         );
         throw new Error(`the cluster did not come to ${what}\n${lines.join('\n')}`);
       }
@@ -192,6 +199,24 @@ export class Cluster {
     await session.query(`select pg_logical_emit_message(true, '', repeat(' ', ${OUTRUN_BYTES}))`);
     await session.end();
     await sleep(looksMs);
+  }
+
+  /**
+   * Kills PostgreSQL of the primary, whose connection to its standbys is then open again.
+   * @returns Whether a standby has replaced it; otherwise it is primary again, since no standby answered it in time.
+   */
+  async crashPrimary(): Promise<boolean> {
+    const lost = await this.primary();
+    const earlier = new Set(lost.lines);
+    await lost.killPostgres();
+    await lost.reconnect();
+    let primary: Member | undefined;
+    await this.until('another primary', async () => {
+      primary = await this.find('primary');
+      const wasAlone = lost.lines.some(line => !earlier.has(line) && STANDBY_SILENT.test(line));
+      return primary !== undefined && (primary !== lost || wasAlone);
+    });
+    return primary !== lost;
   }
 
   /** URL of the primary through HAProxy. */

@@ -85,7 +85,8 @@ export class Member {
 
   /** Kills only PostgreSQL, like the kernel when memory is short. */
   async killPostgres(): Promise<void> {
-    const [postmaster = 0] = await this.#postgres();
+    const [postmaster] = await this.#postgres();
+    if (postmaster === undefined) throw new Error(`${this.name} runs no PostgreSQL`);
     signal(postmaster, 'SIGKILL');
   }
 
