@@ -123,7 +123,7 @@ export function answerEvm(
 
   /** The node never lies about blocks that are practically final, since nothing could correct that. */
   function logsOf({ block, transaction, logsBefore }: Placed) {
-    const isLie = view.isLying && block.height > branch.length - 1 - view.undone;
+    const isLie = view.isLying && block.height > view.settledHeight;
     if (isLie) chain.lied.add(transaction);
     return transaction.wire.logs.map(({ contract, topics, data }, index) => ({
       blockHash: block.hash,

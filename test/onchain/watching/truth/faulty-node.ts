@@ -57,7 +57,7 @@ export function createFaultyNode(
       branch,
       finalHeight,
       isIndexed,
-      undone,
+      settledHeight: whole.length - 1 - undone,
       runsPrograms,
       givesBlockReceipts,
       logRange: round?.logRange ?? 1_000,

@@ -12,8 +12,8 @@ export interface View {
   readonly logRange: number;
   /** Whether it reports twice the amounts of tokens (EVM). */
   readonly isLying: boolean;
-  /** The most blocks that are undone at once. */
-  readonly undone: number;
+  /** Above this height a block may still be undone, whichever backend responds. */
+  readonly settledHeight: number;
   /** Whether it can look up any transaction (Bitcoin). */
   readonly isIndexed: boolean;
   /** Whether it runs programs that are in no contract (EVM). */
