@@ -31,18 +31,27 @@ export function readRawBody(
   return announcesBody(request) ? readToEnd(request, limit) : NO_BODY;
 }
 
-async function readToEnd(request: IncomingMessage, limit: number): Promise<Buffer> {
+/** By events: an async iterator of the request costs several microseconds more. */
+function readToEnd(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+  return new Promise((resolve, reject) => {
+    const fail = (cause?: Error) =>
+      reject(new ApiError('E1000', 'The body ended before it was complete.', { cause }));
+    // Nothing is emitted again of a client that went away before.
+    if (request.destroyed) return fail();
+    request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else chunks.length = 0;
-    }
-  } catch (cause) {
-    throw new ApiError('E1000', 'The body ended before it was complete.', { cause });
-  }
-  if (size > limit) throw new BodyTooLarge(limit);
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+    });
+    request.on('end', () => {
+      if (size > limit) reject(new BodyTooLarge(limit));
+      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
+    });
+    request.on('error', fail);
+    request.on('close', () => {
+      if (!request.readableEnded) fail();
+    });
+  });
 }
