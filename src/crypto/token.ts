@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { randomToken } from './random-hex.ts';
 
 const TOKEN_BYTES = 32;
@@ -16,5 +16,5 @@ export function isToken(text: string): boolean {
 
 /** The stored form of a token (SHA-256): whoever reads the table cannot use the tokens. */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Keyring } from '#crypto/keyring.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { batchOn } from '#storage/database/batch.ts';
@@ -68,7 +68,7 @@ function toWrittenText(header: string): string {
 }
 
 export function sha256(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes).digest();
+  return hash('sha256', bytes, 'buffer');
 }
 
 /**
