@@ -5,6 +5,7 @@ import { type CreatePaymentRequest, newPayment } from '#payments/new-payment.ts'
 import type { Payee } from '#payments/payee.ts';
 import { type Given, type Prepared, prepare } from '#storage/database/prepared.ts';
 import { createPaymentsOnce, toCreations } from '#storage/repositories/payments/creation.ts';
+import { lockNameOf } from '#storage/repositories/payments/idempotency-keys.ts';
 import { merchantPaymentsPage } from '#storage/repositories/payments/merchant-payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
@@ -146,7 +147,9 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
     [request.body.customerReferenceId, 'reference'],
     [token.toString('hex'), 'token'],
   ]);
-  const values = toCreations([{ payment, event, scope, response, now, expiresAt }]);
+  const values = toCreations(
+    new Map([[lockNameOf(scope), { payment, event, scope, response, now, expiresAt }]]),
+  );
   const anyUnique = new RegExp(`(${[...unique.keys()].join('|')})`);
   return {
     text: createPaymentsOnce.text,
