@@ -13,10 +13,10 @@ const SETTINGS = { ttl: TTL, loop_wait: 1, retry_timeout: 3 };
 /** For waits that a busy machine may prolong. */
 const PATIENT = { timeout: 40_000, interval: 20 };
 /** For a test with several of these waits. */
-const PATIENCE = { timeout: 180_000 };
-/** How often the primary is killed until it is replaced. */
+const PATIENCE = { timeout: 480_000 };
+/** How often the primary is killed at most. */
 const CRASHES_MAXIMUM = 3;
-/** How much longer than that writes may be unavailable, in seconds. */
+/** How much longer than the TTL writes may be unavailable, in seconds. */
 const GRACE = 10;
 
 const missing = clusterMissing();
@@ -60,14 +60,14 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
     await expect.poll(() => ledger.revoked.size, PATIENT).toBeGreaterThan(0);
     await expect.poll(() => ledger.created.size, PATIENT).toBeGreaterThan(20);
     let from = 0;
-    // On a machine that stalls, its standby may not answer in time; then it restarts where it is, and is killed again.
+    // If the host stalls, the standby may not answer Patroni in time; the primary then restarts in place, and is killed
+    // again.
     for (let crashes = 1, isReplaced = false; !isReplaced; crashes += 1) {
       expect(crashes).toBeLessThanOrEqual(CRASHES_MAXIMUM);
       // What its standby then lacks was not confirmed, so it may still be promoted.
       await cluster.outrun(2_000 * SETTINGS.loop_wait);
       from = stalls.now();
       isReplaced = await cluster.crashPrimary();
-      if (!isReplaced) await cluster.until('standbys', () => cluster.isWhole());
     }
     const newest = () => Math.min(...[...load.confirmed.values()].map(all => all.at(-1) ?? 0));
     const revoked = ledger.revoked.size;

@@ -22,8 +22,11 @@ const OUTRUN_BYTES = 4 * 1024 * 1024;
 const LINES_SHOWN = 100;
 /** What Patroni says of each look that found everything as it was. */
 const NOTHING_NEW = / INFO: (no action|Lock owner)/;
-/** Why Patroni restarts a crashed primary where it is: its synchronous standby had not responded for seconds. */
-const STANDBY_SILENT = / (is not reachable|does not report wal_position|members list is empty)/;
+/**
+ * Why Patroni restarts a crashed primary in place on a host that stalls: the standby, or its PostgreSQL, did not respond
+ * in two seconds, or it was cut off for so long that it is no synchronous one any more.
+ */
+const STANDBY_AWAY = / (is not reachable|does not report wal_position|members list is empty)/;
 
 export interface ClusterOptions {
   readonly members: 2 | 3;
@@ -203,7 +206,8 @@ export class Cluster {
 
   /**
    * Kills PostgreSQL of the primary, whose connection to its standbys is then open again.
-   * @returns Whether a standby has replaced it; otherwise it is primary again, since no standby answered it in time.
+   * @returns Whether a standby has replaced it; otherwise it is primary again, with all standbys, since none could
+   * replace it in time.
    */
   async crashPrimary(): Promise<boolean> {
     const lost = await this.primary();
@@ -213,8 +217,9 @@ export class Cluster {
     let primary: Member | undefined;
     await this.until('another primary', async () => {
       primary = await this.find('primary');
-      const wasAlone = lost.lines.some(line => !earlier.has(line) && STANDBY_SILENT.test(line));
-      return primary !== undefined && (primary !== lost || wasAlone);
+      const wasAlone = lost.lines.some(line => !earlier.has(line) && STANDBY_AWAY.test(line));
+      // Patroni calls it the primary before PostgreSQL runs again, and may still promote a standby.
+      return primary !== undefined && (primary !== lost || (wasAlone && (await this.isWhole())));
     });
     return primary !== lost;
   }
