@@ -152,7 +152,12 @@ function compareDeposits(
       deposit.outcome === 'late' &&
       row.outcome === 'unknown' &&
       isRaced(history, deposit.at) &&
-      ledger.holds.some(hold => hold.address === row.address && hold.from === deposit.at);
+      ledger.holds.some(
+        hold =>
+          hold.network === row.blockchain_id &&
+          hold.address === row.address &&
+          hold.from === deposit.at,
+      );
     const isTolerated = isOvertaken || isBesideExact || isJoined;
     const outcome = isTolerated ? deposit.outcome : row.outcome;
     const got = `${row.state}, ${outcome}, payment ${row.payment_id ?? 'none'}`;
