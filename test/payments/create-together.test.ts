@@ -39,11 +39,25 @@ async function statements(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-const create = (key: string, by = shop, amount = 5000) =>
-  requestPrompt(service, by, { amount, note: key }, { 'idempotency-key': key });
+/** References have characters of one to four bytes: the events of a batch are written by where their bytes begin. */
+const create = (key: string, by = shop, amount = 5000) => {
+  const reference = `${key} ${'aé€😀'.repeat(amount % 4)}`;
+  const body = { amount, note: key, customerReferenceId: reference };
+  return requestPrompt(service, by, body, { 'idempotency-key': key });
+};
+
+/** How many payments have an event with their own data. */
+async function countTold(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from payments join events on payment_id = payments.id
+    where data ->> 'id' = payments.id::text and data ->> 'amount' = amount::text
+      and data ->> 'customerReferenceId' = customer_reference_id`.execute(service.db);
+  return rows[0]?.count ?? 0;
+}
 
 test('concurrent requests share statements, and each gets its own payment', async () => {
   const [before, counted] = [await countWritten(service.db), await statements()];
+  const toldBefore = await countTold();
   const keys = Array.from({ length: 60 }, (_, index) => `together ${index}`);
   const responses = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
   expect(responses.map(({ statusCode }) => statusCode)).toEqual(keys.map(() => 201));
@@ -57,6 +71,7 @@ test('concurrent requests share statements, and each gets its own payment', asyn
     events: before.events + 60,
     responses: before.responses + 60,
   });
+  expect((await countTold()) - toldBefore).toBe(60);
   const replays = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
   expect(replays.map(({ body }) => body)).toEqual(responses.map(({ body }) => body));
 });
