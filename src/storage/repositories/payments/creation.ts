@@ -52,7 +52,7 @@ const PAYMENT_TYPES = {
 
 const PAYMENT_NAMES = Object.keys(PAYMENT_TYPES) as (keyof typeof PAYMENT_TYPES)[];
 
-/** What every creation binds, but the data of its event. */
+/** What every creation binds, except the data of its event. */
 const COLUMNS: BoundColumns<Creation> = {
   ...Object.fromEntries(
     PAYMENT_NAMES.map(name => [
@@ -79,7 +79,7 @@ interface Placed {
   readonly creation: ClaimedCreation;
   readonly lockName: string;
   readonly place: number;
-  /** Where the body's hash, the response and the event's data begin, and the last ends, in the bytes of all. */
+  /** Where the body's hash, the response and the event's data begin, and where the data ends, in the bytes of all. */
   readonly hashFrom: number;
   readonly responseFrom: number;
   readonly dataFrom: number;
@@ -150,7 +150,7 @@ const createPayment = prepare(
 /**
  * Creates the payments whose keys it can claim: those whose lock it gets and that have no response
  * stored. A lock that is taken means that another request is executing under the key; a batch has each key
- * once, since its transaction would get the lock again. A request that comes after that one has committed
+ * once, since a transaction gets a lock that it already holds. A request that comes after that one has committed
  * conflicts with its row, even if this statement's snapshot does not show the row.
  */
 export const createPaymentsOnce = prepare(
