@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Config } from '#config/config.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, exampleOf } from '#errors/catalogue.ts';
-import { type LinkedSetting, settingLink } from '../panel/setting-links.ts';
+import { type LinkedSetting, settingLink } from '../panel/accounts.ts';
 import { exampleEnvelope } from './openapi/errors.ts';
 import { block, code, errorLink, table } from './write-markdown.ts';
 

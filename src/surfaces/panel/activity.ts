@@ -45,7 +45,7 @@ function registerActivityOf(
       title,
       lead,
       content: renderList(words, {
-        url: ownUrl(request, deps, PLACES[kind].activity),
+        url: ownUrl(request, PLACES[kind].activity),
         query: request.query,
         page,
         render: rows => html`<ul class="rows">${rows.map(row => renderEntry(words, row))}</ul>`,

@@ -27,7 +27,6 @@ import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
 import { registerUnmatched } from './payments/unmatched/index.ts';
 import { registerProfile } from './profile/index.ts';
-import { registerSettingLinks } from './setting-links.ts';
 import { readChangeNotices } from './settings/change-notices.ts';
 import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
@@ -61,7 +60,6 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     refusePrivateKeys(pages);
     registerConfirmation(pages, deps);
     registerAccounts(pages, deps);
-    registerSettingLinks(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);

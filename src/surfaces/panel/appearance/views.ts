@@ -34,7 +34,7 @@ export async function appearancePage(
   const hasLogo = (await findLogoHash(deps.db, membership.accountId)) !== null;
   const fields = typed ?? fieldsOf(merchant);
   const mayChange = isChangeAllowed(membership, 'appearance.set');
-  const url = ownUrl(request, deps, '/settings/appearance');
+  const url = ownUrl(request, '/settings/appearance');
   return {
     title,
     lead,

@@ -43,13 +43,13 @@ export function registerMerchantHome(app: FastifyInstance, deps: PanelDependenci
       listPayments(reports, accountId, { limit: LATEST }, {}),
       checkFirstPayment(reports, accountId, service, now),
     ]);
-    const url = ownUrl(request, deps);
+    const url = ownUrl(request);
     const arrivals = await readArrivals(
       reports,
       latest.data.map(({ id }) => id),
     );
-    const content = html`${renderSteps(request, deps, firstPayment)}
-${renderAttention(request, deps, attention)}
+    const content = html`${renderSteps(request, firstPayment)}
+${renderAttention(request, attention)}
 ${figures === null ? html`<p class="notice">${home.figuresLate}</p>` : renderFigures(words, figures)}
 <section aria-labelledby="latest"><h2 id="latest">${home.latest.title}</h2>
 ${
@@ -85,7 +85,7 @@ ${renderDays(words, paid.chart, days)}
 function renderFirstPayment(request: FastifyRequest, deps: PanelDependencies): Html {
   const { home, shell } = texts(request);
   const { latest } = home;
-  const keys = ownUrl(request, deps, `${PLACES.merchant.developer}/keys`);
+  const keys = ownUrl(request, `${PLACES.merchant.developer}/keys`);
   // Without `--as`, the command signs with the key of the demo's standard account.
   const options = isUs(membershipOf(request)) ? ['--as', 'us'] : [];
   const called = ['npx', '--no', 'mp', 'request', 'POST', '/external/v1/payments/prompt'];

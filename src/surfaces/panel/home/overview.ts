@@ -52,7 +52,7 @@ export function registerOverview(app: FastifyInstance, deps: PanelDependencies):
     ];
     return {
       title: overview.partner.name,
-      content: html`${renderAttention(request, deps, attention)}
+      content: html`${renderAttention(request, attention)}
 ${renderFigures(words, overview)}
 ${overview.metrics.totalMerchants === 0 && html`<p>${words.partner.overview.none}</p>`}`,
     };

@@ -5,7 +5,6 @@ import { putAside, showAgain } from '#accounts/people/put-aside.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -73,11 +72,7 @@ function registerPutAsideOf(
 }
 
 /** What needs attention, each with a button that puts it aside. */
-export function renderAttention(
-  request: FastifyRequest,
-  deps: PanelDependencies,
-  items: readonly Attention[],
-): Html | null {
+export function renderAttention(request: FastifyRequest, items: readonly Attention[]): Html | null {
   if (items.length === 0) return null;
   const { attention: words } = texts(request).home;
   const membership = membershipOf(request);
@@ -89,13 +84,13 @@ export function renderAttention(
     const shown =
       href === null
         ? html`<span id="${id}">${text}</span>`
-        : html`<a id="${id}" href="${basePathOf(deps.panelUrl)}${href}">${text}</a>`;
+        : html`<a id="${id}" href="${request.basePath}${href}">${text}</a>`;
     return html`<li>${shown}${mayPutAside && renderButton(key, id)}</li>`;
   })}</ul>`;
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.title}</h2>
 ${
   mayPutAside
-    ? html`<form method="post" action="${ownUrl(request, deps, '/attention')}"><input type="hidden" name="to" value="aside">${list}</form>`
+    ? html`<form method="post" action="${ownUrl(request, '/attention')}"><input type="hidden" name="to" value="aside">${list}</form>`
     : list
 }</section>`;
 }

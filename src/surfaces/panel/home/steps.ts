@@ -5,7 +5,6 @@ import type { FirstPayment } from '#onchain/settlement/first-payment.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
-import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { ownUrl } from '../kit/navigation.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
@@ -35,7 +34,6 @@ const PLACES: Readonly<Partial<Record<string, Place>>> = {
  */
 export function renderSteps(
   request: FastifyRequest,
-  deps: PanelDependencies,
   { steps, canSettle, hasSettled }: FirstPayment,
 ): Html | null {
   const words = texts(request);
@@ -58,12 +56,12 @@ export function renderSteps(
   return html`<section aria-labelledby="steps"><h2 id="steps">${title}</h2>
 <ol class="steps">${open.map(
     step =>
-      html`<li><p>${wordRefusal(words.setupFindings, step.finding)}${step.state === 'advised' && html` <span class="tag">${advised}</span>`}</p>${renderRemedy(request, deps, step)}</li>`,
+      html`<li><p>${wordRefusal(words.setupFindings, step.finding)}${step.state === 'advised' && html` <span class="tag">${advised}</span>`}</p>${renderRemedy(request, step)}</li>`,
   )}</ol></section>`;
 }
 
 /** A link to the page of the panel that helps, or who can help: an admin, or the operator with a command. */
-function renderRemedy(request: FastifyRequest, deps: PanelDependencies, { remedy }: Step): Html {
+function renderRemedy(request: FastifyRequest, { remedy }: Step): Html {
   const { steps } = texts(request).home;
   const place = PLACES[/^mp (\w+)/.exec(remedy ?? '')?.[1] ?? ''];
   if (place === undefined) {
@@ -72,6 +70,6 @@ function renderRemedy(request: FastifyRequest, deps: PanelDependencies, { remedy
   if (!isAllowed(membershipOf(request).role, place.permission)) {
     return html`<p class="quiet">${steps.askAdmin}</p>`;
   }
-  const url = ownUrl(request, deps, `/settings${place.path}`);
+  const url = ownUrl(request, `/settings${place.path}`);
   return html`<p><a href="${url}">${steps.remedies[place.remedy]}</a></p>`;
 }

@@ -5,7 +5,6 @@ import { findInvited, joinAsPerson } from '#accounts/people/join.ts';
 import { LinkEnded } from '#accounts/people/refusals.ts';
 import { hashToken, isToken } from '#crypto/token.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
@@ -53,7 +52,7 @@ export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
  */
 export async function showInvitation(
   request: InvitedRequest,
-  { clock, db, panelUrl }: PanelDependencies,
+  { clock, db }: PanelDependencies,
   fault: FormFault | null,
 ): Promise<PanelPage> {
   const invitation = await findOpenLink(db, tokenHashOf(request), new Date(clock()));
@@ -61,7 +60,7 @@ export async function showInvitation(
   if (invited === undefined) throw new LinkEnded();
   const { token } = request.params;
   const path = token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`;
-  const action = basePathOf(panelUrl) + path;
+  const action = request.basePath + path;
   return acceptPage(texts(request), action, invited, sessionOf(request).person, fault);
 }
 

@@ -5,7 +5,6 @@ import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import { LinkEnded } from '#accounts/people/refusals.ts';
 import { isToken } from '#crypto/token.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -26,7 +25,7 @@ type LinkRequest = FastifyRequest & { params: Static<typeof params> };
 
 /** The link by which a person confirms an e-mail that they want to sign in with. */
 export function registerConfirmEmail(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, limits, panelUrl } = deps;
+  const { clock, db, limits } = deps;
 
   app.get(PATH, { ...FOR_ANYBODY, schema: { params } }, async request => {
     await limits.countSignIn(request);
@@ -58,7 +57,7 @@ export function registerConfirmEmail(app: TypedApp, deps: PanelDependencies): vo
   async function show(request: LinkRequest, fault: FormFault | null): Promise<PanelPage> {
     const email = await requireLink(request);
     const { title, lead, password, submit } = texts(request).join.email;
-    const action = `${basePathOf(panelUrl)}${JOIN_PATH}/${request.params.token}/email`;
+    const action = `${request.basePath}${JOIN_PATH}/${request.params.token}/email`;
     return {
       title,
       lead: lead(email),

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { confirm, confirmDemo } from '#accounts/people/second-factor.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -86,15 +85,15 @@ async function findPage(
   const { needsFactor } = visitOf(request);
   const ask = async () => (await request.routeOptions.config.ask?.(request)) ?? null;
   const question = isSure ? null : await ask();
-  if (question !== null) return confirmationPage(request, question, null, deps);
+  if (question !== null) return confirmationPage(request, question, null);
   if (!needsFactor) return null;
-  if (code === undefined) return confirmationPage(request, await ask(), null, deps);
+  if (code === undefined) return confirmationPage(request, await ask(), null);
   try {
     await takeFactor(request, reply, code, deps);
     return null;
   } catch (error) {
     const fault = faultOf(error, request);
-    return confirmationPage(request, await ask(), { ...fault, field: CODE }, deps);
+    return confirmationPage(request, await ask(), { ...fault, field: CODE });
   }
 }
 
@@ -118,12 +117,11 @@ function confirmationPage(
   request: FastifyRequest,
   question: Question | null,
   fault: FormFault | null,
-  { panelUrl }: PanelDependencies,
 ): PanelPage {
   const words = texts(request);
   const { code: codeTexts, confirmation } = words.signIn;
   const { needsFactor } = visitOf(request);
-  const basePath = basePathOf(panelUrl);
+  const { basePath } = request;
   if (needsFactor) logRefusal(request, 'factor-needed');
   const isMultipart = request.headers['content-type']?.startsWith('multipart/') === true;
   return {

@@ -1,14 +1,20 @@
+import type { FastifyRequest } from 'fastify';
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
+import { pathOf } from '#http/request-target.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../../pages/base-path.ts';
 import { breakable, type Html, html } from '../../pages/html.ts';
 import { renderSimulationNotice } from '../../pages/simulation-notice.ts';
 import type { AccountNotice } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { isTest, renderTestBand, renderTestTag } from './environment.ts';
 import { type FormFault, renderFault } from './form.ts';
-import { accountPath, accountSections, type PanelSection } from './navigation.ts';
+import { accountPath, accountSections } from './navigation.ts';
 import { type Notice, renderNotice } from './notice.ts';
+import { PROFILE } from './places.ts';
 
 /** What a page consists of. */
 export interface PanelPage {
@@ -24,24 +30,39 @@ export interface PanelPage {
   readonly refreshSeconds?: number;
 }
 
-/** The path of a page, and the session and account that it is for. */
-export interface PageFrame {
-  readonly words: PanelTexts;
-  /** The page's own path, without the base path. */
-  readonly path: string;
-  /** The path that a proxy serves the panel under; empty at the root. */
-  readonly basePath: string;
-  readonly publicUrl: string;
-  readonly simulation: boolean;
-  readonly session: OpenSession | null;
-  readonly membership: Membership | null;
-  /** What is wrong with the account, for the top of each of its pages. */
-  readonly banner: string | null;
-  /** What else the top of each of its pages says. */
-  readonly notices: readonly AccountNotice[];
-  /** What it says, once, of the change that led to it. */
-  readonly notice: Notice | undefined;
+/** What pages need to know of the service. */
+export type PageSettings = Pick<
+  PanelDependencies,
+  'panelUrl' | 'publicUrl' | 'simulation' | 'sendsMail' | 'cookies'
+>;
+
+/**
+ * What a page says around its content, for the person who requested it.
+ * @param notice What it says, once, of the change that led to it.
+ */
+export function frameOf(
+  request: FastifyRequest,
+  notice: Notice | undefined,
+  settings: PageSettings,
+) {
+  const words = texts(request);
+  const { session = null, membership = null, notices = [] } = request.visit ?? {};
+  return {
+    words,
+    // Without the base path.
+    path: pathOf(request.url),
+    basePath: basePathOf(settings.panelUrl),
+    publicUrl: settings.publicUrl,
+    simulation: settings.simulation,
+    session,
+    membership,
+    banner: membership === null ? null : bannerOf(words, membership),
+    notices: membership === null ? notices : [...ownNotices(words, session, settings), ...notices],
+    notice,
+  };
 }
+
+type PageFrame = ReturnType<typeof frameOf>;
 
 /** Renders a page: its content with head, bar and navigation. */
 export function renderPage(page: PanelPage, frame: PageFrame): string {
@@ -122,26 +143,45 @@ function renderBar(frame: PageFrame): Html {
 </header>`;
 }
 
-function renderMenu(membership: Membership, frame: PageFrame): Html {
-  return html`${accountSections(frame.words, membership).map(section =>
-    renderSection(section, accountPath(membership), frame),
-  )}`;
-}
-
-/** @param home Path of the account's first page, which every other is below. */
-function renderSection(
-  { title, links }: PanelSection,
-  home: string,
-  { basePath, path }: PageFrame,
-): Html {
-  return html`${title !== null && html`<p>${title}</p>`}<ul>${links.map(
-    ({ href, text }) =>
-      html`<li><a href="${basePath}${href}"${current(href, path, href !== home)}>${text}</a></li>`,
-  )}</ul>`;
+function renderMenu(membership: Membership, { words, basePath, path }: PageFrame): Html[] {
+  // Every other page is below the account's first one.
+  const home = accountPath(membership);
+  return accountSections(words, membership).map(
+    ({ title, links }) =>
+      html`${title !== null && html`<p>${title}</p>`}<ul>${links.map(
+        ({ href, text }) =>
+          html`<li><a href="${basePath}${href}"${current(href, path, href !== home)}>${text}</a></li>`,
+      )}</ul>`,
+  );
 }
 
 /** @param withBelow Whether the link is also current on pages below its own. */
 function current(href: string, path: string, withBelow = false): Html | null {
   if (href === path) return html` aria-current="page"`;
   return withBelow && path.startsWith(`${href}/`) ? html` aria-current="true"` : null;
+}
+
+/** What the pages of an account say of the person: without a confirmed e-mail, no mail tells them of what matters there. */
+function ownNotices(
+  { profile }: PanelTexts,
+  session: OpenSession | null,
+  { sendsMail }: PageSettings,
+): AccountNotice[] {
+  if (session === null || session.person.email_confirmed_at !== null) return [];
+  const { confirmEmail, confirmEmailWithoutMail } = profile;
+  const text = sendsMail ? confirmEmail(session.person.email) : confirmEmailWithoutMail;
+  return [{ text, href: PROFILE }];
+}
+
+/** A state of the account that keeps it from taking payments, though people can still enter it. */
+function bannerOf(
+  { shell: { banners, onboardingStatuses } }: PanelTexts,
+  membership: Membership,
+): string | null {
+  if (membership.status !== 'active') return banners.inactive;
+  if (membership.kind !== 'merchant') return null;
+  if (membership.accountKind === 'us' && membership.onboardingStatus !== 'approved') {
+    return banners.onboarding(onboardingStatuses[membership.onboardingStatus]);
+  }
+  return membership.selfServiceOff ? banners.selfServiceOff : null;
 }

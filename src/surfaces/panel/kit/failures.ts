@@ -18,25 +18,14 @@ import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
 import { withoutKeys } from '../hooks/private-keys.ts';
 import { PanelRefusal, type PanelRefusalReason } from '../hooks/refusal.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
-import type { PanelPage } from './document.ts';
+import type { PageSettings, PanelPage } from './document.ts';
 import { type FormFault, FormRefused } from './form.ts';
 import { isLinkPath } from './next.ts';
-import { type PageOrRedirect, type PageSettings, redirectTo } from './pages.ts';
+import { type PageOrRedirect, redirectTo } from './pages.ts';
 
 export interface PanelFailureOptions extends PageSettings {
   readonly isUnavailable: (error: unknown) => boolean;
-}
-
-interface FailureText {
-  readonly title: string;
-  readonly text: string;
-}
-
-/** The page of a link that was used, has expired or never existed: it does not reveal which. */
-function endedPage({ join: { ended } }: PanelTexts): PanelPage {
-  return { title: ended.title, content: html`<p>${ended.text}</p>`, status: 404 };
 }
 
 /** The page that explains a failure, or the redirect to what has to be done first. */
@@ -47,8 +36,9 @@ export function explainFailure(
   options: PanelFailureOptions,
 ): PageOrRedirect {
   if (error instanceof LinkEnded) {
+    // It was used, has expired or never existed: the page does not reveal which.
     logRefusal(request, 'link-ended');
-    return endedPage(texts(request));
+    return messagePage(texts(request).join.ended, 404);
   }
   if (error instanceof SessionEnded) {
     logRefusal(request, 'session-ended');
@@ -59,7 +49,7 @@ export function explainFailure(
   failPage(error, request, reply, options);
   const { statusCode: status } = reply;
   const { failures } = texts(request);
-  const statuses: Readonly<Record<number, FailureText>> = failures.statuses;
+  const statuses: Readonly<Record<number, typeof failures.other>> = failures.statuses;
   const { title, text } = statuses[status] ?? failures.other;
   const content = html`<p>${text}</p>
 <p class="quiet">${failures.request(html`<code>${request.id}</code>`)}</p>`;
@@ -117,25 +107,26 @@ function explainRefusal(
     case 'half-signed-in':
       return redirectTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
     case 'foreign-origin':
-      return forbidden(failures.foreignOrigin);
+      return messagePage(failures.foreignOrigin, 403);
     case 'private-key':
-      return { ...forbidden(failures.privateKey), status: 400 };
+      return messagePage(failures.privateKey, 400);
     case 'account-inactive':
-      return forbidden(failures.accountInactive);
+      return messagePage(failures.accountInactive, 403);
     case 'not-allowed': {
       const { membership, admins } = reason;
       const { role, name, kind } = membership;
       const { title, text } = failures.notAllowed;
-      return forbidden({
-        title,
-        text: text(roles[role], name, roles[adminRoleOf(kind)], admins),
-      });
+      const content = text(roles[role], name, roles[adminRoleOf(kind)], admins);
+      return messagePage({ title, text: content }, 403);
     }
   }
 }
 
-function forbidden({ title, text }: { title: string; text: Html | string }): PanelPage {
-  return { title, content: html`<p>${text}</p>`, status: 403 };
+function messagePage(
+  { title, text }: { readonly title: string; readonly text: Html | string },
+  status: number,
+): PanelPage {
+  return { title, content: html`<p>${text}</p>`, status };
 }
 
 /** Path of the page that a form was sent from, without the base path. */

@@ -1,26 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { membershipOf } from '../hooks/access.ts';
-import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { PLACES } from './places.ts';
 
-export interface PanelLink {
-  readonly href: string;
-  readonly text: string;
-}
-
-/** A part of the menu. */
-export interface PanelSection {
-  /** null for the first section, which has no title. */
-  readonly title: string | null;
-  readonly links: readonly PanelLink[];
-}
-
-type MenuText = keyof PanelTexts['shell']['menu'];
+/** The name of a page in the menu. */
+export type MenuText = keyof PanelTexts['shell']['menu'];
 
 interface Entry {
   readonly path: string;
@@ -28,6 +15,7 @@ interface Entry {
   readonly permission: Permission;
 }
 
+/** A part of the menu; the first one has no heading. */
 interface Section {
   readonly heading: MenuText | null;
   readonly entries: readonly Entry[];
@@ -112,25 +100,22 @@ export function ownPath(request: FastifyRequest, place = ''): string {
 }
 
 /** The same with the base path, for links and forms. */
-export function ownUrl(
-  request: FastifyRequest,
-  { panelUrl }: Pick<PanelDependencies, 'panelUrl'>,
-  place = '',
-): string {
-  return basePathOf(panelUrl) + ownPath(request, place);
+export function ownUrl(request: FastifyRequest, place = ''): string {
+  return request.basePath + ownPath(request, place);
 }
 
 /** The menu of an account: its sections, with the pages that a role may see. */
-export function accountSections(
-  { shell: { menu } }: PanelTexts,
-  membership: Membership,
-): PanelSection[] {
+export function accountSections({ shell: { menu } }: PanelTexts, membership: Membership) {
   return SECTIONS[membership.kind]
     .map(({ heading, entries }) => ({
       title: heading && menu[heading],
       links: entries
         .filter(({ permission }) => isAllowed(membership.role, permission))
-        .map(({ path, name }) => ({ href: accountPath(membership) + path, text: menu[name] })),
+        .map(({ path, name }) => ({
+          name,
+          href: accountPath(membership) + path,
+          text: menu[name],
+        })),
     }))
     .filter(({ links }) => links.length > 0);
 }

@@ -1,31 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { OpenSession } from '#accounts/people/panel-sessions.ts';
-import { pathOf } from '#http/request-target.ts';
 import { type PagePolicy, pageHeaders, transportHeaders } from '#http/security-headers.ts';
-import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import type { AccountNotice } from '../hooks/access.ts';
-import type { PanelCookies } from '../hooks/cookies.ts';
-import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
-import { type PanelPage, renderPage } from './document.ts';
+import { frameOf, type PageSettings, type PanelPage, renderPage } from './document.ts';
 import { type Notice, readNotice, writeNotice } from './notice.ts';
-import { PROFILE } from './places.ts';
-
-/** What pages need to know of the service. */
-export interface PageSettings {
-  readonly panelUrl: string;
-  readonly publicUrl: string;
-  readonly simulation: boolean;
-  readonly sendsMail: boolean;
-  readonly cookies: PanelCookies;
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The Content Security Policy of a route that needs another one than the rest of the panel. */
     policy?: PagePolicy;
+  }
+  interface FastifyRequest {
+    /** The path that a proxy serves the panel under; empty at the root. Only requests of the panel have it. */
+    basePath: string;
   }
 }
 
@@ -68,6 +55,7 @@ export function panelHeaders(panelUrl: string): Record<string, string> {
 
 /** Sends the pages and redirects that the handlers of `app` return, and with them a session's new token. */
 export function registerPages(app: FastifyInstance, settings: PageSettings): void {
+  app.decorateRequest('basePath', basePathOf(settings.panelUrl));
   app.addHook<PageOrRedirect>('preSerialization', async (request, reply, shown) => {
     if (request.isPanelOnOtherHost) return shown;
     const { newToken } = request.visit ?? {};
@@ -95,24 +83,12 @@ export function renderPageOrRedirect(
       .removeHeader('content-type');
     return '';
   }
-  const { session = null, membership = null, notices = [] } = reply.request.visit ?? {};
   const { fault, status = fault ? 422 : 200 } = shown;
   if (fault) logRefusal(reply.request, 'form', fault.field);
   const notice = readNotice(settings.cookies.readNotice(reply.request));
   if (notice !== undefined) settings.cookies.clearNotice(reply);
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
-  const words = texts(reply.request);
-  return renderPage(shown, {
-    words,
-    ...settings,
-    basePath,
-    session,
-    membership,
-    path: pathOf(reply.request.url),
-    banner: membership === null ? null : bannerOf(words, membership),
-    notices: membership === null ? notices : [...ownNotices(words, session, settings), ...notices],
-    notice,
-  });
+  return renderPage(shown, frameOf(reply.request, notice, settings));
 }
 
 /**
@@ -122,29 +98,4 @@ export function renderPageOrRedirect(
 export function redirectTo(path: string, notice?: Notice | string): Redirect {
   if (notice === undefined) return { onward: path };
   return { onward: path, notice: typeof notice === 'string' ? { text: notice } : notice };
-}
-
-/** What the pages of an account say of the person: without a confirmed e-mail, no mail tells them of what matters there. */
-function ownNotices(
-  { profile }: PanelTexts,
-  session: OpenSession | null,
-  { sendsMail }: PageSettings,
-): AccountNotice[] {
-  if (session === null || session.person.email_confirmed_at !== null) return [];
-  const { confirmEmail, confirmEmailWithoutMail } = profile;
-  const text = sendsMail ? confirmEmail(session.person.email) : confirmEmailWithoutMail;
-  return [{ text, href: PROFILE }];
-}
-
-/** A state of the account that keeps it from taking payments, though people can still enter it. */
-function bannerOf(
-  { shell: { banners, onboardingStatuses } }: PanelTexts,
-  membership: Membership,
-): string | null {
-  if (membership.status !== 'active') return banners.inactive;
-  if (membership.kind !== 'merchant') return null;
-  if (membership.accountKind === 'us' && membership.onboardingStatus !== 'approved') {
-    return banners.onboarding(onboardingStatuses[membership.onboardingStatus]);
-  }
-  return membership.selfServiceOff ? banners.selfServiceOff : null;
 }

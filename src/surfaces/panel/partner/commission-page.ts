@@ -34,7 +34,7 @@ export async function commissionPage(
   const found = await readCommissionPage(deps.reports, accountId, month, window);
   const { rows, total, months, next } = found;
   const docsUrl = `${deps.publicUrl}/docs`;
-  const path = ownUrl(request, deps);
+  const path = ownUrl(request);
   const { commission } = words.partner;
   const url = `${path}/commission`;
   const offered = months.includes(month) ? months : [month, ...months];

@@ -38,7 +38,7 @@ export function registerMerchants(app: TypedApp, deps: PanelDependencies): void 
     const found = await listMerchantReports(reports, accountId, wanted, new Date(clock()));
     const { data, total, tested } = found;
     const { title, none, noMatch, actionRequired, ...labels } = words.partner.merchants;
-    const url = ownUrl(request, deps);
+    const url = ownUrl(request);
     return {
       title,
       ...(total === 0 ? {} : { lead: words.lists.total(count(words, total)) }),
@@ -62,6 +62,6 @@ export function registerMerchants(app: TypedApp, deps: PanelDependencies): void 
     const { accountId } = membershipOf(request);
     const { merchantId } = request.params;
     const found = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
-    return merchantPage(texts(request), ownUrl(request, deps), found.report, found.environment);
+    return merchantPage(texts(request), ownUrl(request), found.report, found.environment);
   });
 }

@@ -41,7 +41,7 @@ export function registerPartnerPayments(
     const words = texts(request);
     const { title, none, noMatch } = words.payments;
     const { accountId } = membershipOf(request);
-    const url = ownUrl(request, deps, '/payments');
+    const url = ownUrl(request, '/payments');
     const list = request.query;
     const { page = 1 } = list;
     const wanted = { ...toReportQuery(list), page, limit: PAGE_SIZE };
@@ -62,7 +62,7 @@ export function registerPartnerPayments(
         query: list,
         filters,
         page: numberedPage(data, { page, size: PAGE_SIZE, total }),
-        render: rows => renderPartnerPayments(words, ownUrl(request, deps), rows, tested),
+        render: rows => renderPartnerPayments(words, ownUrl(request), rows, tested),
         none,
         noMatch,
         download: renderDownload(words, file, list, new Date(clock())),
@@ -97,7 +97,7 @@ export function registerPartnerPayments(
     const { accountId } = membershipOf(request);
     const { paymentId } = request.params;
     const { report, tested } = await readPaymentReport(reports, accountId, paymentId);
-    return partnerPaymentPage(texts(request), ownUrl(request, deps), report, tested);
+    return partnerPaymentPage(texts(request), ownUrl(request), report, tested);
   });
 }
 

@@ -67,7 +67,7 @@ export function registerSelfService(app: TypedApp, deps: PanelDependencies): voi
     const membership = membershipOf(request);
     const merchants = await countPartnerMerchants(reports, membership.accountId, {});
     const isOn = membership.kind === 'partner' && membership.selfService;
-    const url = ownUrl(request, deps, '/settings/self-service');
+    const url = ownUrl(request, '/settings/self-service');
     return {
       title: settings.title,
       fault,

@@ -69,7 +69,7 @@ export function registerAccounting(
 export function renderAccounting(request: FastifyRequest, deps: PanelDependencies): Html | null {
   const { accounting: words } = texts(request).payments;
   const membership = membershipOf(request);
-  const url = ownUrl(request, deps, '/payments');
+  const url = ownUrl(request, '/payments');
   const now = new Date(deps.clock());
   if (membership.kind !== 'merchant') return null;
   const last = addMonths(utcMonth(now), -1);

@@ -49,7 +49,7 @@ export async function detailPage(
     readHistory(reports, payment),
     maySimulate ? casesOf(deps, membership, payment) : [],
   ]);
-  const url = ownUrl(request, deps, `/payments/${payment.id}`);
+  const url = ownUrl(request, `/payments/${payment.id}`);
   const { facts: names, copied, timeline } = words.payments;
   const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
   const shown = toPaymentObject(payment);
@@ -63,7 +63,7 @@ export async function detailPage(
     lead: html`${renderStatus(words, shown)} ${renderCopied(words, { id: 'payment-id', name: copied.id, value: payment.id })}`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
-    content: html`${renderTransfers(request, deps, countTransfers(payment, transfers))}
+    content: html`${renderTransfers(request, countTransfers(payment, transfers))}
 ${renderFacts([
   [names.created, dateTime(words, shown.createdAt)],
   [status === 'pending' ? names.expires : names.expired, dateTime(words, shown.expiresAt)],

@@ -40,7 +40,7 @@ export function registerPaymentList(
     const { query } = request;
     const words = texts(request);
     const { title, first, noMatch, noneSearched, short } = words.payments;
-    const url = ownUrl(request, deps, '/payments');
+    const url = ownUrl(request, '/payments');
     const fault = faultOfList(words, query);
     const filters = renderListFilters(words, await readNetworks(), query, fault);
     if (fault !== null) return { title, fault, content: renderFilters(words, url, filters) };

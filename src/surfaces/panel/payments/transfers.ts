@@ -10,7 +10,6 @@ import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
-import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { dateTime } from '../kit/format.ts';
 import { ownUrl } from '../kit/navigation.ts';
@@ -21,26 +20,24 @@ import type { PanelTexts } from '../texts/panel-texts.ts';
  */
 export function renderTransfers(
   request: FastifyRequest,
-  deps: PanelDependencies,
   { listed, earlier, excess }: CountedTransfers<MerchantTransfer>,
 ): Html | null {
   const { transfers: words } = texts(request).payments;
   if (listed.length === 0) return null;
   return html`<section aria-labelledby="transfers"><h2 id="transfers">${words.title}</h2>
-<ul class="rows">${listed.map(each => renderTransfer(request, deps, each))}</ul>
+<ul class="rows">${listed.map(each => renderTransfer(request, each))}</ul>
 ${earlier > 0 && html`<p class="quiet">${words.earlier(earlier)}</p>`}
 ${excess !== null && html`<p>${words.excess(amountOf(excess))}</p>`}</section>`;
 }
 
 function renderTransfer(
   request: FastifyRequest,
-  deps: PanelDependencies,
   { transfer, countedFor, became }: CountedTransfer<MerchantTransfer>,
 ): Html {
   const words = texts(request);
   const { network_name: networkName, state, observed_at: at } = transfer;
   const { timeline, transfers } = words.payments;
-  const outcome = became === null ? null : becameOf(request, deps, transfer);
+  const outcome = became === null ? null : becameOf(request, transfer);
   return html`<li><div>
 ${transfers.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(words, at))}: ${timeline.states[state]}<br>
 ${transfers.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
@@ -62,23 +59,19 @@ function hashOf({ transaction_hash: hash, explorer }: MerchantTransfer): Html {
   return html`<a href="${explorerPage(explorer, hash)}" rel="noreferrer">${code}</a>`;
 }
 
-function becameOf(
-  request: FastifyRequest,
-  deps: PanelDependencies,
-  transfer: MerchantTransfer,
-): Html | string | null {
+function becameOf(request: FastifyRequest, transfer: MerchantTransfer): Html | string | null {
   const words = texts(request);
   const { id, payment_id: paymentId, stray_kind: strayKind } = transfer;
   const { transfers } = words.payments;
   if (strayKind === null) return returnOf(words, transfer);
   if (paymentId !== null) {
     return transfer.taker_id === membershipOf(request).accountId
-      ? transfers.assignedOwn(ownUrl(request, deps, `/payments/${paymentId}`))
+      ? transfers.assignedOwn(ownUrl(request, `/payments/${paymentId}`))
       : transfers.assigned;
   }
   if (transfer.dismissed_at !== null) return remedyOf(words, transfer);
   return transfer.is_own
-    ? html`<a href="${ownUrl(request, deps, `/unmatched/${id}`)}">${transfers.waits}</a>`
+    ? html`<a href="${ownUrl(request, `/unmatched/${id}`)}">${transfers.waits}</a>`
     : transfers.waitsForOperator;
 }
 

@@ -43,7 +43,7 @@ export async function addressesPage(
   const own = words.settings.addresses;
   const membership = membershipOf(request);
   const { accountId } = membership;
-  const url = ownUrl(request, deps, '/settings');
+  const url = ownUrl(request, '/settings');
   const branches = await listBranches(db, accountId);
   if (branches.length === 0) {
     const content = html`<p><a href="${url}/branches">${words.settings.branches.title}</a></p>`;
@@ -56,7 +56,7 @@ export async function addressesPage(
     listDatedAddresses(db, branch.id, lateSince(clock())),
     findMerchant(db, accountId),
   ]);
-  const urlOf = ({ id }: Network) => ownUrl(request, deps, networkPlace(branch, id));
+  const urlOf = ({ id }: Network) => ownUrl(request, networkPlace(branch, id));
   const mayChange = isChangeAllowed(membership, 'money.change');
   const isOfUs = isUs(membership);
   // A test merchant has no addresses on main networks.
@@ -70,7 +70,7 @@ export async function addressesPage(
   return {
     title: own.title,
     lead: isOfUs ? own.usAccount : own.lead(branch.name),
-    content: html`${renderWaiting(request, deps, open)}
+    content: html`${renderWaiting(request, open)}
 ${isOnlyTest && html`<p>${own.testOnly}</p>`}
 ${!isOfUs && addresses.length === 0 && html`<p class="notice">${own.none}</p>`}
 ${branches.length > 1 && renderBranches(words, url, branches, branch)}

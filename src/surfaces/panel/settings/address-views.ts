@@ -43,9 +43,9 @@ export async function networkPage(
   const open = changes.filter(
     ({ blockchain_id, branch_id }) => blockchain_id === network.id && branch_id === branch.id,
   );
-  const waiting = renderWaiting(request, deps, open);
+  const waiting = renderWaiting(request, open);
   const mayChange = isChangeAllowed(membership, 'money.change');
-  const url = ownUrl(request, deps, ADDRESSES);
+  const url = ownUrl(request, ADDRESSES);
   const action = `${url}/${network.id}`;
   return {
     title: own.onNetwork(networkName(words, network)),

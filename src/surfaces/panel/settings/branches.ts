@@ -117,7 +117,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       listBranches(db, accountId),
       listOpenChanges(db, accountId),
     ]);
-    const url = ownUrl(request, deps, '/settings');
+    const url = ownUrl(request, '/settings');
     const mains = open.filter(({ kind }) => kind === 'branch.main');
     const mayMakeMain = isChangeAllowed(membership, 'money.change') && mains.length === 0;
     const renderBranch = ({ id, name, is_main: isMain, created_at: at }: Branch) =>
@@ -132,7 +132,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       title: own.title,
       lead: leadFor(request),
       fault,
-      content: html`${renderWaiting(request, deps, mains)}
+      content: html`${renderWaiting(request, mains)}
 ${branches.length > 0 && branches.every(({ is_main }) => !is_main) && html`<p class="notice">${own.none}</p>`}
 ${renderList(words, {
   url: `${url}/branches`,
@@ -157,7 +157,7 @@ ${renderField({ name: 'name', label: own.name, value: typed, maxlength: 200, aut
   async function showMain(request: BranchRequest, fault: FormFault | null): Promise<PanelPage> {
     const words = texts(request);
     const membership = membershipOf(request);
-    const url = ownUrl(request, deps, '/settings/branches');
+    const url = ownUrl(request, '/settings/branches');
     const { branch, branches } = await requireBranch(request);
     const [delay, lacking] = await Promise.all([
       readDelay(db, membership.accountId, addressDelayMs),

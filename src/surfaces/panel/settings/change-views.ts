@@ -127,7 +127,7 @@ ${renderFacts([
   [changes.takesEffect, outcome === null ? renderWhen(words, change) : null],
   [changes.approvedBy, change.approved_by],
 ])}
-${outcome === null && renderDecision(request, deps, change, fault)}`,
+${outcome === null && renderDecision(request, change, fault)}`,
   };
 }
 
@@ -162,14 +162,13 @@ function renderWhen(words: PanelTexts, { needs_approval, effective_at }: Address
 
 function renderDecision(
   request: FastifyRequest,
-  deps: PanelDependencies,
   change: NamedChange,
   fault: FormFault | null,
 ): Html {
   const { changes } = texts(request);
   const mayChange = isChangeAllowed(membershipOf(request), 'money.change');
   if (!mayChange) return html`<p class="quiet">${changes.notYours}</p>`;
-  const url = ownUrl(request, deps, `/settings/changes/${change.id}`);
+  const url = ownUrl(request, `/settings/changes/${change.id}`);
   const cancel = renderButton(`${url}/cancel`, changes.cancel, 'danger');
   if (change.person_id === sessionOf(request).person.id) {
     return html`${cancel}<p class="quiet">${changes.ownChange}</p>`;
@@ -184,15 +183,11 @@ ${renderFactor(request, fault)}
 }
 
 /** The changes that wait, each with its page and a button that cancels it. */
-export function renderWaiting(
-  request: FastifyRequest,
-  deps: PanelDependencies,
-  open: readonly NamedChange[],
-): Html | null {
+export function renderWaiting(request: FastifyRequest, open: readonly NamedChange[]): Html | null {
   if (open.length === 0) return null;
   const words = texts(request);
   const { changes } = words;
-  const url = ownUrl(request, deps, '/settings/changes');
+  const url = ownUrl(request, '/settings/changes');
   const mayCancel = isChangeAllowed(membershipOf(request), 'money.cancel');
   return html`<section aria-labelledby="waiting"><h2 id="waiting">${changes.waiting}</h2>
 <ul class="rows">${open.map(

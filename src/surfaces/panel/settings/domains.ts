@@ -75,7 +75,7 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     const membership = membershipOf(request);
     const { accountId } = membership;
     const domains = await listRedirectDomains(db, accountId);
-    const url = ownUrl(request, deps, DOMAINS);
+    const url = ownUrl(request, DOMAINS);
     const left = REDIRECT_DOMAINS_MAXIMUM - domains.length;
     const mayManage = isChangeAllowed(membership, 'domains.manage');
     return {

@@ -156,7 +156,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
       fault,
       content: html`${renderComparison(words, comparison, [])}
 <p>${renderDelay(words, delay)}</p>
-<form method="post" action="${ownUrl(request, deps, ADDRESSES)}/${network.id}/propose" class="stack">
+<form method="post" action="${ownUrl(request, ADDRESSES)}/${network.id}/propose" class="stack">
 <input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="kind" value="${kind}">
 <input type="hidden" name="address" value="${address}">${key !== undefined && html`<input type="hidden" name="key" value="${key}">`}${present.map(
         seen => html`<input type="hidden" name="seen" value="${seen}">`,
@@ -164,7 +164,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
 ${renderFactor(request, fault)}
 <button>${isAtOnce(delay) ? words.changes.setNow : words.changes.propose}</button>
 </form>
-<p><a href="${ownUrl(request, deps, networkPlace(branch, network.id))}">${own.back}</a></p>`,
+<p><a href="${ownUrl(request, networkPlace(branch, network.id))}">${own.back}</a></p>`,
     };
   }
 

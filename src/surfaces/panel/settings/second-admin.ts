@@ -62,7 +62,7 @@ export function registerSecondAdmin(app: TypedApp, deps: PanelDependencies): voi
 
   function showRelax(request: FastifyRequest, fault: FormFault | null): PanelPage {
     const words = texts(request);
-    const url = ownUrl(request, deps, '/settings/second-admin/relax');
+    const url = ownUrl(request, '/settings/second-admin/relax');
     const form = html`<form method="post" action="${url}" class="stack">
 <p>${delayFor(request)}</p>
 ${renderFactor(request, fault)}
@@ -73,7 +73,7 @@ ${renderFactor(request, fault)}
 
   function show(request: FastifyRequest, fault: FormFault | null, form: Html | null): PanelPage {
     const { addresses, secondAdmin } = texts(request).settings;
-    const url = ownUrl(request, deps, '/settings/addresses');
+    const url = ownUrl(request, '/settings/addresses');
     const content = html`${form}
 <p><a href="${url}">${addresses.back}</a></p>`;
     return { title: secondAdmin.title, fault, content };

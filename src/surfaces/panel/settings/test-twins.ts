@@ -8,7 +8,6 @@ import type { Merchant } from '#storage/database/account-tables.ts';
 import { findMerchant, findTestTwin } from '#storage/repositories/accounts/merchants.ts';
 import { findMembership } from '#storage/repositories/people/memberships.ts';
 import { hasAdmin } from '#storage/repositories/people/team.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -31,7 +30,7 @@ type ShowBusiness = (request: FastifyRequest, fault: FormFault | null) => Promis
  * @returns What that page says of twins.
  */
 export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: ShowBusiness) {
-  const { db, panelUrl } = deps;
+  const { db } = deps;
 
   registerForm(app, deps, PATH, {
     rule: { for: 'merchant', permission: 'test-twin.make' },
@@ -56,7 +55,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     const own = await membershipIn(request, id);
     return own === undefined
       ? html`${name}`
-      : html`<a href="${basePathOf(panelUrl)}${accountPath(own)}">${name}</a>`;
+      : html`<a href="${request.basePath}${accountPath(own)}">${name}</a>`;
   }
 
   async function renderFor(request: FastifyRequest, merchant: Merchant): Promise<Html | null> {
@@ -80,7 +79,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
   }
 
   function renderButtonFor(request: FastifyRequest, text: string): Html {
-    const action = ownUrl(request, deps, '/settings/test-twin');
+    const action = ownUrl(request, '/settings/test-twin');
     return html`<form method="post" action="${action}"><button name="twin" value="make">${text}</button></form>`;
   }
 

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { askForLink } from '#accounts/people/forgotten-password.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -21,12 +20,13 @@ const ForgottenForm = Type.Object({ email: Type.String() });
  * Requests a link for a new password. The response is the same whether or not anybody has the e-mail that was typed.
  */
 export function registerForgotten(app: TypedApp, deps: PanelDependencies): void {
-  const { limits, panelUrl, sendsMail } = deps;
-  const action = basePathOf(panelUrl) + PANEL_PREFIX + FORGOTTEN_PATH;
+  const { limits, sendsMail } = deps;
 
   app.get(FORGOTTEN_PATH, FOR_ANYBODY, request => {
     const words = texts(request);
-    return sendsMail ? askingPage(words, action) : noMailPage(words);
+    return sendsMail
+      ? askingPage(words, request.basePath + PANEL_PREFIX + FORGOTTEN_PATH)
+      : noMailPage(words);
   });
 
   const post = { ...FOR_ANYBODY, schema: { body: ForgottenForm } };

@@ -29,7 +29,7 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
 
   app.get(`${path}/invite`, withPermission(kind, 'team.manage'), request => {
     const [role] = TEAM_ROLES[kind];
-    return invitePage(request, deps, { name: '', email: '', role, intent: randomUUID() }, null);
+    return invitePage(request, { name: '', email: '', role, intent: randomUUID() }, null);
   });
 
   registerForm(app, deps, `${path}/invite`, {
@@ -43,7 +43,7 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
         addToTeam(by, membershipOf(request), newcomer),
       );
     },
-    again: (request, fault) => invitePage(request, deps, request.body, fault),
+    again: (request, fault) => invitePage(request, request.body, fault),
     done: (request, link) => {
       const { shell, team } = texts(request);
       const { name, role } = request.body;

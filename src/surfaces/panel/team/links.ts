@@ -43,7 +43,7 @@ export function issuedLinkPage(
 ): PanelPage {
   const words = texts(request);
   const { done: before, link: linkTexts, title } = words.team;
-  const url = ownUrl(request, deps, teamOf(request));
+  const url = ownUrl(request, teamOf(request));
   if (link === undefined) return alreadyDonePage(before, { url, text: title });
   const { issued, issuedLead, label, sent, until } = linkTexts;
   return {

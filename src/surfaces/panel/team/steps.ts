@@ -125,7 +125,7 @@ export function registerSteps(
   }
 
   async function stepOf(request: MemberRequest, fault: FormFault | null): Promise<StepPage> {
-    const url = ownUrl(request, deps, teamOf(request));
+    const url = ownUrl(request, teamOf(request));
     return { member: await requireMember(request), url, fault };
   }
 

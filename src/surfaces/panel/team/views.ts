@@ -33,7 +33,7 @@ export async function teamPage(
   const page = await readPage(query, PAGE_SIZE, (cursor, limit) =>
     listTeam(deps.reports, kind, accountId, { after: cursor?.id, limit, now }),
   );
-  const url = ownUrl(request, deps, teamOf(request));
+  const url = ownUrl(request, teamOf(request));
   const mayManage = isChangeAllowed(membership, 'team.manage');
   const isAlone = query.after === undefined && page.older === null && page.rows.length === 1;
   return {
@@ -104,12 +104,11 @@ type InviteFields = Pick<Static<typeof InviteForm>, 'name' | 'email' | 'role' | 
 
 export function invitePage(
   request: FastifyRequest,
-  deps: PanelDependencies,
   { name, email, role, intent }: InviteFields,
   fault: FormFault | null,
 ): PanelPage {
   const { back, invite, roles } = texts(request).team;
-  const url = ownUrl(request, deps, teamOf(request));
+  const url = ownUrl(request, teamOf(request));
   const choices = TEAM_ROLES[membershipOf(request).kind].map(each => [each, roles[each]] as const);
   return {
     title: invite.title,

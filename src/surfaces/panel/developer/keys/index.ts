@@ -51,7 +51,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const { title, lead, create, none } = words.keys;
     const { query } = request;
     const membership = membershipOf(request);
-    const url = ownUrl(request, deps, place);
+    const url = ownUrl(request, place);
     const keys = await listKeysWithUse(db, visibleKeysOf(membership));
     const mayManage = isChangeAllowed(membership, rule.permission);
     return {

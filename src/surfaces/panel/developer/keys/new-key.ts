@@ -79,7 +79,7 @@ export function registerNewKey(
     return {
       title: text.title,
       fault,
-      content: html`<form method="post" action="${ownUrl(request, deps, keysOf(request))}/new" class="stack">
+      content: html`<form method="post" action="${ownUrl(request, keysOf(request))}/new" class="stack">
 <input type="hidden" name="intent" value="${randomUUID()}">
 ${renderField({ name: 'name', label: text.name, value: form.name, hint: text.nameHint, maxlength: 200 }, fault)}
 ${

@@ -84,7 +84,7 @@ export function issuedKeyPage(
 ): PanelPage {
   const words = texts(request);
   const { issued, done, title: text } = words.keys;
-  const url = ownUrl(request, deps, keysOf(request));
+  const url = ownUrl(request, keysOf(request));
   if (key === undefined) return alreadyDonePage(done, { url, text });
   const lines = `MP_URL=${deps.publicUrl}\nMP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
   return {
@@ -109,7 +109,7 @@ export async function keyPage(
     renderUse(request, deps, key),
     renderKeyRequests(request, deps, key.id),
   ]);
-  const url = `${ownUrl(request, deps, keysOf(request))}/${key.id}`;
+  const url = `${ownUrl(request, keysOf(request))}/${key.id}`;
   const now = new Date(deps.clock());
   const { facts, never, revocation, usedFrom, ...text } = words.keys;
   /** What each scope allows. */

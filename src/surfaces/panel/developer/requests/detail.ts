@@ -24,8 +24,8 @@ export function requestPage(
   const words = texts(request);
   const { requests: text } = words;
   const membership = membershipOf(request);
-  const developerUrl = ownUrl(request, deps, PLACES[membership.kind].developer);
-  const paymentUrl = ownUrl(request, deps, `/payments/${row.payment_id}`);
+  const developerUrl = ownUrl(request, PLACES[membership.kind].developer);
+  const paymentUrl = ownUrl(request, `/payments/${row.payment_id}`);
   const { payment_id: paymentId, key_id: keyId, requests, verified } = row;
   const payment = isAllowed(membership.role, 'payments.read')
     ? html`<a href="${paymentUrl}"><code>${paymentId}</code></a>`

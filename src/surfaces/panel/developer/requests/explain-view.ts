@@ -39,7 +39,7 @@ export async function explainPage(
   const membership = membershipOf(request);
   const own = await listKeysWithUse(deps.db, ownKeysOf(membership));
   const keys = own.filter(({ secret }) => secret !== null);
-  const url = ownUrl(request, deps, PLACES[membership.kind].developer);
+  const url = ownUrl(request, PLACES[membership.kind].developer);
   if (keys.length === 0) {
     return {
       title: text.title,

@@ -59,7 +59,7 @@ function registerRequestsOf(
     const { title, lead, empty, noneMatch: noMatch } = words.requests;
     const { query } = request;
     const holder = holderOf(membershipOf(request));
-    const url = ownUrl(request, deps, place);
+    const url = ownUrl(request, place);
     const [page, keys] = await Promise.all([
       readPage(query, PAGE_SIZE, readerOf(holder, query)),
       listKeysWithUse(reports, holder.keys),

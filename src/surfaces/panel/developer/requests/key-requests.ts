@@ -39,7 +39,7 @@ export async function renderKeyRequests(
     listRequests(deps.reports, holderOf(membership), { keyId }, undefined, REQUESTS_SHOWN),
     countErrors(deps.reports, membership.accountId, keyId, counted),
   ]);
-  const url = ownUrl(request, deps, `${PLACES[membership.kind].developer}/requests`);
+  const url = ownUrl(request, `${PLACES[membership.kind].developer}/requests`);
   return html`<section aria-labelledby="errors"><h2 id="errors">${text.errorsTitle(REQUEST_RETENTION_DAYS)}</h2>
 ${
   errors.length === 0

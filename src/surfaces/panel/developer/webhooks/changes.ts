@@ -90,7 +90,7 @@ export function registerEndpointChanges(app: TypedApp, deps: PanelDependencies):
     },
     done: (request, { url, issued }) => {
       const { rotated, rotatedLead } = texts(request).webhooks.issued;
-      return issuedPage(request, deps, issued, rotated(originOf(url)), rotatedLead(GRACE_HOURS));
+      return issuedPage(request, issued, rotated(originOf(url)), rotatedLead(GRACE_HOURS));
     },
   });
 

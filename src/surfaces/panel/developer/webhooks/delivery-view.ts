@@ -44,8 +44,8 @@ export async function deliveryPage(
   const seesPaths = isAllowed(membership.role, 'webhooks.manage');
   const attempts = await listAttempts(deps.reports, [delivery], ATTEMPTS_SHOWN);
   const { id, status, payment_id: paymentId } = delivery;
-  const endpointUrl = ownUrl(request, deps, `${WEBHOOKS}/${endpoint.id}`);
-  const paymentsUrl = ownUrl(request, deps, '/payments');
+  const endpointUrl = ownUrl(request, `${WEBHOOKS}/${endpoint.id}`);
+  const paymentsUrl = ownUrl(request, '/payments');
   const url = `${endpointUrl}/deliveries/${id}`;
   const time = (date: Date | null) => (date === null ? null : exactTime(words, date));
   const other = (deliveryId: string | null) =>

@@ -51,7 +51,7 @@ export async function endpointPage(
   const membership = membershipOf(request);
   const { id, merchant_id: merchantId, disabled_at: disabled } = endpoint;
   const { previous_valid_until: previous } = endpoint;
-  const url = ownUrl(request, deps, `${WEBHOOKS}/${id}`);
+  const url = ownUrl(request, `${WEBHOOKS}/${id}`);
   const now = new Date(deps.clock());
   const wrongDays = faultOfDays(words, wanted);
   const [troubled, deliveries, oldest] = await Promise.all([

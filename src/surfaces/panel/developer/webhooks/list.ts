@@ -40,7 +40,7 @@ export async function endpointsPage(
     listOwnEndpoints(deps.db, membership.accountId, ENDPOINTS_SHOWN),
     readTroubled(deps, membership.accountId),
   ]);
-  const url = ownUrl(request, deps, WEBHOOKS);
+  const url = ownUrl(request, WEBHOOKS);
   const now = new Date(deps.clock());
   const left = ENDPOINTS_MAXIMUM - endpoints.filter(each => each.disabled_at === null).length;
   const isFailing = (endpoint: WebhookEndpoint) => troubled.some(({ id }) => id === endpoint.id);
@@ -122,14 +122,13 @@ export function renderSecretAge(words: PanelTexts, endpoint: WebhookEndpoint, no
  */
 export function issuedPage(
   request: FastifyRequest,
-  deps: PanelDependencies,
   issued: IssuedEndpoint | undefined,
   title: string,
   lead: string,
 ): PanelPage {
   const words = texts(request);
   const { done, issued: text, title: listTitle } = words.webhooks;
-  const url = ownUrl(request, deps, WEBHOOKS);
+  const url = ownUrl(request, WEBHOOKS);
   if (issued === undefined) return alreadyDonePage(done, { url, text: listTitle });
   const { secret, endpoint } = issued;
   return {

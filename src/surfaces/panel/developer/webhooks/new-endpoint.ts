@@ -52,7 +52,7 @@ export function registerNewEndpoint(app: TypedApp, deps: PanelDependencies): voi
     },
     done: (request, issued) => {
       const { created, lead } = texts(request).webhooks.issued;
-      return issuedPage(request, deps, issued, created, lead);
+      return issuedPage(request, issued, created, lead);
     },
   });
 
@@ -69,7 +69,7 @@ export function registerNewEndpoint(app: TypedApp, deps: PanelDependencies): voi
     return {
       title: form.title,
       fault,
-      content: html`<form method="post" action="${ownUrl(request, deps, WEBHOOKS)}/new" class="stack">
+      content: html`<form method="post" action="${ownUrl(request, WEBHOOKS)}/new" class="stack">
 <input type="hidden" name="intent" value="${randomUUID()}">
 ${renderField({ name: 'url', label: form.url, type: 'url', value, hint, autocomplete: 'off', maxlength: 2048, placeholder: form.urlExample }, fault)}
 <fieldset id="types"><legend>${form.types}</legend>${

@@ -50,7 +50,7 @@ export function registerAssignments(app: TypedApp, deps: PanelDependencies): voi
         consent,
         addressDelayMs,
       );
-      return assignmentQuestion(request, deps, await readNetworks(), weighed);
+      return assignmentQuestion(request, await readNetworks(), weighed);
     },
     change: async (request, operator) => {
       const deposit = await requireDeposit(request, deps);

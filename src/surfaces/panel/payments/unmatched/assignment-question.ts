@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import type { WeighedAssignment } from '#onchain/settlement/inbox.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { html } from '../../../pages/html.ts';
-import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import type { Question } from '../../kit/confirmation.ts';
 import { dollars } from '../../kit/format.ts';
@@ -14,7 +13,6 @@ import { renderOrder } from './views.ts';
 /** Asks before a deposit is assigned, with what is due beside what has arrived. */
 export function assignmentQuestion(
   request: FastifyRequest,
-  deps: PanelDependencies,
   networks: NamedNetworks,
   weighed: WeighedAssignment,
 ): Question {
@@ -46,7 +44,7 @@ ${
   otherOrder !== undefined &&
   html`<p class="notice">${assignment.otherOrder(
     otherOrder.merchant_id === payment.merchant_id
-      ? renderOrder(ownUrl(request, deps, '/payments'), otherOrder)
+      ? renderOrder(ownUrl(request, '/payments'), otherOrder)
       : html`<code>${otherOrder.id}</code>`,
     words.payments.statuses[otherOrder.status],
   )}</p>`

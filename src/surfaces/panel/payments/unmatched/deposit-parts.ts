@@ -87,8 +87,8 @@ export async function readDepositParts(
   const payments = await findOwnPayments(db, accountId, shown);
   const askedFor = payments.get(asked?.paymentId ?? '');
   return {
-    url: ownUrl(request, deps, `/unmatched/${deposit.id}`),
-    paymentsUrl: ownUrl(request, deps, '/payments'),
+    url: ownUrl(request, `/unmatched/${deposit.id}`),
+    paymentsUrl: ownUrl(request, '/payments'),
     deposit,
     context,
     fault: fault ?? null,

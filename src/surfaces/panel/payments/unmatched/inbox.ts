@@ -78,7 +78,7 @@ export async function inboxPage(
   const { download, pages } = words.lists;
   const membership = membershipOf(request);
   const { accountId } = membership;
-  const url = ownUrl(request, deps, '/unmatched');
+  const url = ownUrl(request, '/unmatched');
   const fault = faultOfInbox(words, query);
   const filters = inboxFilters(words, query, networks, fault);
   if (fault !== null) return { title, fault, content: renderFilters(words, url, filters) };
