@@ -26,11 +26,16 @@ export function nameNetwork({ changes }: PanelTexts, networks: NamedNetworks, id
   return network === undefined ? id : changes.network(network.name, network.asset_symbol);
 }
 
-/** An amount of the asset's smallest unit, with the asset; as it is on a network that is not known. */
+/** An amount of an asset's smallest unit, as a decimal with the asset. */
+export function assetAmount(units: string | bigint, decimals: number, symbol: string): string {
+  return `${formatBaseUnits(BigInt(units), decimals)} ${symbol}`;
+}
+
+/** The same by the ID of the network; as it is on a network that is not known. */
 export function nameAmount(networks: NamedNetworks, id: string, units: string | bigint): string {
   const network = networks.get(id);
   if (network === undefined) return String(units);
-  return `${formatBaseUnits(BigInt(units), network.asset_decimals)} ${network.asset_symbol}`;
+  return assetAmount(units, network.asset_decimals, network.asset_symbol);
 }
 
 /** All networks, to choose one from. */

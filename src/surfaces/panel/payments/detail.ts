@@ -1,5 +1,4 @@
 import type { Static } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { explorerPage } from '#accounts/explorer-url.ts';
 import type { SimulationCase } from '#onchain/settlement/simulate.ts';
@@ -21,6 +20,7 @@ import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type PartForm, renderPartForm } from './parts.ts';
+import { type PaymentRequest, requirePayment } from './payment-page.ts';
 import { casesOf } from './simulated-cases.ts';
 import { renderTimeline } from './timeline.ts';
 import { renderTransfers } from './transfers.ts';
@@ -33,14 +33,14 @@ const REFRESH_SECONDS = 5;
  * @param returned What the form to record a return was sent with.
  */
 export async function detailPage(
-  request: FastifyRequest,
+  request: PaymentRequest,
   deps: PanelDependencies,
-  payment: PaymentOnNetwork,
   fault: FormFault | null,
   returned?: Static<typeof PartForm>,
 ): Promise<PanelPage> {
   const { reports } = deps;
   const words = texts(request);
+  const payment = await requirePayment(request, deps);
   const membership = membershipOf(request);
   const maySimulate = isChangeAllowed(membership, 'payments.simulate');
   const maySettle = isChangeAllowed(membership, 'deposits.settle');

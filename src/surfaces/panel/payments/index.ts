@@ -5,8 +5,9 @@ import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import type { Exports } from '../kit/exports.ts';
 import { registerAccounting } from './accounting.ts';
+import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
-import { createPaymentPages, PAYMENT_PATH, PaymentParams } from './payment-page.ts';
+import { PAYMENT_PATH, PaymentParams, requirePayment } from './payment-page.ts';
 import { registerReturns } from './returns.ts';
 import { registerSimulation } from './simulation.ts';
 
@@ -15,20 +16,19 @@ import { registerSimulation } from './simulation.ts';
  */
 export function registerPayments(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, keyring, publicUrl } = deps;
-  const pages = createPaymentPages(deps);
 
   registerPaymentList(app, deps, exports);
   registerAccounting(app, deps, exports);
-  registerSimulation(app, deps, pages);
-  registerReturns(app, deps, pages);
+  registerSimulation(app, deps);
+  registerReturns(app, deps);
 
   const reading = withPermission('merchant', 'payments.read', { params: PaymentParams });
-  app.get(PAYMENT_PATH, reading, request => pages.show(request, null));
+  app.get(PAYMENT_PATH, reading, request => detailPage(request, deps, null));
 
   const proving = withPermission('merchant', 'payments.evidence', { params: PaymentParams });
   app.get(`${PAYMENT_PATH}/evidence.json`, proving, async (request, reply) => {
     requireOwnPage(request);
-    const payment = await pages.find(request);
+    const payment = await requirePayment(request, deps);
     return exports.sendSigned(request, reply, {
       name: `evidence-${payment.id}.json`,
       action: 'payment.evidence',

@@ -1,5 +1,4 @@
 import type { Static } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { recordReturn } from '#onchain/settlement/record-return.ts';
@@ -12,22 +11,22 @@ import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { redirectTo } from '../kit/pages.ts';
+import { detailPage } from './detail.ts';
 import { PartForm } from './parts.ts';
-import { PAYMENT_PATH, type PaymentPages, PaymentParams } from './payment-page.ts';
+import {
+  PAYMENT_PATH,
+  PaymentParams,
+  type PaymentRequest,
+  paymentPath,
+  requirePayment,
+} from './payment-page.ts';
 import { amountOf } from './transfers.ts';
 import { readReturn } from './unmatched/remedy.ts';
 
-type ReturnRequest = FastifyRequest & {
-  params: Static<typeof PaymentParams>;
-  body: Static<typeof PartForm>;
-};
+type ReturnRequest = PaymentRequest & { body: Static<typeof PartForm> };
 
 /** The form that records that a part of a payment was given back. */
-export function registerReturns(
-  app: TypedApp,
-  deps: PanelDependencies,
-  { find, show, pathOf }: PaymentPages,
-): void {
+export function registerReturns(app: TypedApp, deps: PanelDependencies): void {
   registerForm(app, deps, `${PAYMENT_PATH}/return`, {
     rule: { for: 'merchant', permission: 'deposits.settle' },
     params: PaymentParams,
@@ -43,7 +42,7 @@ export function registerReturns(
         content: html`<p>${given(amountOf(part), to, html`<code>${hash}</code>`)}</p>
 <p>${consequence}</p>`,
         submit,
-        back: pathOf(request),
+        back: paymentPath(request),
       };
     },
     change: async (request, operator) => {
@@ -52,14 +51,14 @@ export function registerReturns(
       await recordReturn(operator, part.id, given);
       return { amount: amountOf(part), to: given.to };
     },
-    again: (request, fault) => show(request, fault, request.body),
+    again: (request, fault) => detailPage(request, deps, fault, request.body),
     done: (request, { amount, to }) =>
-      redirectTo(pathOf(request), texts(request).payments.parts.recorded(amount, to)),
+      redirectTo(paymentPath(request), texts(request).payments.parts.recorded(amount, to)),
   });
 
   /** @throws ApiError E3001 for a deposit of another payment. */
   async function findPart(request: ReturnRequest): Promise<HistoricDeposit> {
-    const { id } = await find(request);
+    const { id } = await requirePayment(request, deps);
     const deposits = await listHistoricDeposits(deps.db, id);
     const part = deposits.find(deposit => deposit.id === request.body.deposit);
     if (part === undefined) throw new ApiError('E3001');

@@ -15,7 +15,8 @@ import { FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { redirectTo } from '../kit/pages.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import { PAYMENT_PATH, type PaymentPages, PaymentParams } from './payment-page.ts';
+import { detailPage } from './detail.ts';
+import { PAYMENT_PATH, PaymentParams, paymentPath, requirePayment } from './payment-page.ts';
 import { casesOf, environmentOf } from './simulated-cases.ts';
 import { reasonOf } from './unmatched/reason.ts';
 
@@ -23,11 +24,7 @@ import { reasonOf } from './unmatched/reason.ts';
 const SimulateForm = Type.Object({ case: Type.String() });
 
 /** The form that simulates a case on a payment. */
-export function registerSimulation(
-  app: TypedApp,
-  deps: PanelDependencies,
-  { find, show, pathOf }: PaymentPages,
-): void {
+export function registerSimulation(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, rates, sandbox, simulation } = deps;
 
   registerForm(app, deps, `${PAYMENT_PATH}/simulate`, {
@@ -35,7 +32,7 @@ export function registerSimulation(
     params: PaymentParams,
     body: SimulateForm,
     change: async (request, operator) => {
-      const payment = await find(request);
+      const payment = await requirePayment(request, deps);
       const membership = membershipOf(request);
       // A page that cannot simulate has no such form: who sends it is worth knowing.
       if (!maySimulate(simulation, environmentOf(membership))) {
@@ -55,13 +52,13 @@ export function registerSimulation(
       }));
       return { name, untaken };
     },
-    again: (request, fault) => show(request, fault),
+    again: (request, fault) => detailPage(request, deps, fault),
     done: (request, { name, untaken }) => {
       const words = texts(request);
       const { done, waits } = words.payments.simulation;
       const notice =
         untaken === undefined ? done(name) : waits(reasonOf(words, untaken.outcome).text);
-      return redirectTo(pathOf(request), notice);
+      return redirectTo(paymentPath(request), notice);
     },
   });
 

@@ -1,8 +1,8 @@
 import type { PaymentFact } from '#payments/history.ts';
-import { formatBaseUnits } from '#payments/token-amount.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { dateTime, dollars } from '../kit/format.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
+import { amountOf } from './transfers.ts';
 
 /** The history of a payment, oldest first. */
 export function renderTimeline(words: PanelTexts, facts: readonly PaymentFact[]): Html {
@@ -14,16 +14,15 @@ export function renderTimeline(words: PanelTexts, facts: readonly PaymentFact[])
 function describe({ payments }: PanelTexts, fact: PaymentFact): Html | string {
   const { statuses, confirming, timeline } = payments;
   const outcomes: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
-  const originOf = (url: string) => originIn(url) ?? timeline.formerEndpoint;
+  // The path and the query of a webhook URL may contain the merchant's secrets.
+  const originOf = (url: string) => URL.parse(url)?.origin ?? timeline.formerEndpoint;
   switch (fact.kind) {
     case 'created':
       return timeline.created(dollars(fact.payment.amount), code(fact.payment.created_by));
     case 'deposit': {
-      const { outcome, state, token_amount: units, transaction_hash: hash } = fact.deposit;
-      const { asset_decimals: assetDecimals, asset_symbol: assetSymbol } = fact.deposit;
-      const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+      const { outcome, state, transaction_hash: hash } = fact.deposit;
       const how = outcomes[outcome] ?? outcome;
-      return timeline.deposit(amount, how, timeline.states[state], code(hash));
+      return timeline.deposit(amountOf(fact.deposit), how, timeline.states[state], code(hash));
     }
     case 'transition': {
       const { to_status: status, to_session_status: session, reason } = fact.transition;
@@ -48,9 +47,4 @@ function describe({ payments }: PanelTexts, fact: PaymentFact): Html | string {
 
 function code(text: string): Html {
   return html`<code>${text}</code>`;
-}
-
-/** Origin of a webhook URL, whose path and query may contain the merchant's secrets. */
-function originIn(url: string): string | undefined {
-  return URL.parse(url)?.origin;
 }

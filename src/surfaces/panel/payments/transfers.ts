@@ -5,7 +5,6 @@ import type {
   CountedTransfer,
   CountedTransfers,
 } from '#payments/counted-transfers.ts';
-import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -13,6 +12,7 @@ import { membershipOf } from '../hooks/access.ts';
 import { texts } from '../hooks/language.ts';
 import { dateTime } from '../kit/format.ts';
 import { ownUrl } from '../kit/navigation.ts';
+import { assetAmount } from '../kit/networks.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /**
@@ -45,12 +45,8 @@ ${hashOf(transfer)}</div></li>`;
 }
 
 /** An amount with its asset. */
-export function amountOf({
-  token_amount: units,
-  asset_decimals: assetDecimals,
-  asset_symbol: assetSymbol,
-}: AmountOfAsset): string {
-  return `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+export function amountOf(amount: AmountOfAsset): string {
+  return assetAmount(amount.token_amount, amount.asset_decimals, amount.asset_symbol);
 }
 
 function hashOf({ transaction_hash: hash, explorer }: MerchantTransfer): Html {
@@ -77,19 +73,11 @@ function becameOf(request: FastifyRequest, transfer: MerchantTransfer): Html | s
 
 /** How a part of the payment was given back. */
 function returnOf(words: PanelTexts, transfer: MerchantTransfer): Html | null {
-  const {
-    returned_at: at,
-    returned_to: returnedTo,
-    return_hash: returnHash,
-    return_note: returnNote,
-  } = transfer;
+  const { returned_at: at, returned_to: to, return_hash: hash, return_note: note } = transfer;
   if (at === null) return null;
-  const given = words.payments.transfers.givenBack(
-    returnedTo,
-    html`<code>${returnHash}</code>`,
-    dateTime(words, at),
-  );
-  return html`${given}${returnNote !== null && html` ${returnNote}`}`;
+  const { givenBack } = words.payments.transfers;
+  const given = givenBack(to, html`<code>${hash}</code>`, dateTime(words, at));
+  return html`${given}${note !== null && html` ${note}`}`;
 }
 
 /** What was done with the money of a deposit. */

@@ -1,14 +1,13 @@
 import { explorerPage } from '#accounts/explorer-url.ts';
-import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
-import type { DepositContext } from '#storage/repositories/deposits/context.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import { renderCopied } from '../../kit/copy.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { dateTime, dollars } from '../../kit/format.ts';
+import { assetAmount } from '../../kit/networks.ts';
 import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { remedyOf } from '../transfers.ts';
@@ -33,7 +32,7 @@ export async function depositPage(
   const { deposit, context, fault, wanted } = parts;
   const isWaiting = waits(deposit);
   return {
-    title: depositAmount(deposit, context),
+    title: assetAmount(deposit.token_amount, context.assetDecimals, context.assetSymbol),
     lead: isWaiting ? describeReason(words, deposit) : words.unmatched.settled.lead,
     fault,
     content: html`${isWaiting && wanted !== undefined && renderConsent(words, parts, wanted)}
@@ -158,12 +157,12 @@ function renderFits(
   if (fits.length === 0) {
     return html`<section aria-labelledby="fits">${heading}<p>${texts.none}</p></section>`;
   }
-  const arrived = depositAmount(deposit, context);
+  const amount = (units: string) => assetAmount(units, context.assetDecimals, context.assetSymbol);
   return html`<section aria-labelledby="fits">${heading}
 <ul class="rows">${fits.map(
     ({ payment, tokenAmount }, place) => html`<li><div>
 ${renderOrder(paymentsUrl, payment)}${place === 0 && html` <span class="tag">${texts.best}</span>`}<br>
-<span class="quiet">${texts.amounts(depositAmount({ token_amount: tokenAmount }, context), arrived)}</span></div>
+<span class="quiet">${texts.amounts(amount(tokenAmount), amount(deposit.token_amount))}</span></div>
 ${
   maySettle &&
   html`<form method="post" action="${url}/assign"><input type="hidden" name="payment" value="${payment.id}"><button>${texts.submit}</button></form>`
@@ -182,12 +181,4 @@ function renderDismissal(
 ${renderRemedy(words, fault, fields)}
 <button class="danger">${submit}</button>
 </form></section>`;
-}
-
-/** The amount of a deposit, with its asset. */
-function depositAmount(
-  { token_amount: units }: Pick<Deposit, 'token_amount'>,
-  { assetDecimals, assetSymbol }: DepositContext,
-): string {
-  return `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
 }
