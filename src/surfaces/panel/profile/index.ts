@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
 import { askAgain } from '#accounts/people/confirm-email.ts';
 import {
   changeApp,
@@ -12,19 +11,12 @@ import {
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { listRecoveryCodes, updatePerson } from '#storage/repositories/people/people.ts';
-import {
-  deleteSession,
-  deleteSessionsOf,
-  listSessions,
-} from '#storage/repositories/people/sessions.ts';
-import { basePathOf } from '../../pages/base-path.ts';
+import { updatePerson } from '#storage/repositories/people/people.ts';
+import { deleteSession, deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts, textsFor } from '../hooks/language.ts';
-import { renderClosedCodes } from '../kit/code-lockout-warning.ts';
 import { recoveryCodesPage } from '../kit/credentials.ts';
-import type { PanelPage } from '../kit/document.ts';
 import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { proverOf } from '../kit/fresh-factor.ts';
@@ -64,8 +56,9 @@ const CHANGES: Readonly<
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, limits, panelUrl, sendsMail } = deps;
-  const basePath = basePathOf(panelUrl);
+  const { db, limits, sendsMail } = deps;
+  const show = (request: FastifyRequest, fault: FormFault | null) =>
+    profilePage(request, deps, fault);
   const rule = { for: 'person' } as const;
   // A stolen session must not be enough to end the person's other sessions.
   const lately = { ...rule, recent: true } as const;
@@ -75,7 +68,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   for (const form of Object.keys(CHANGES) as ProfileForm[]) {
     app.get(`${PATH}/${form}`, FOR_PERSON, request => {
       refuseDemo(request);
-      return showForm(request, form, null);
+      return profileFormPage(request, deps, form, null);
     });
 
     registerForm(app, deps, `${PATH}/${form}`, {
@@ -87,7 +80,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
         const { password, code } = request.body;
         return CHANGES[form](deps, { ...proverOf(request), password, code }, request.body);
       },
-      again: (request, fault) => showForm(request, form, fault, request.body),
+      again: (request, fault) => profileFormPage(request, deps, form, fault, request.body),
       done(request, codes) {
         const words = texts(request);
         const { changed, emailAsked } = words.profile;
@@ -97,7 +90,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
         const notice = isAsked ? asked(request.body.email.trim()) : changed[form];
         return codes.length === 0
           ? redirectTo(PROFILE, notice)
-          : recoveryCodesPage(words, codes, basePath + PROFILE, notice);
+          : recoveryCodesPage(words, codes, request.basePath + PROFILE, notice);
       },
     });
   }
@@ -153,39 +146,6 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       return redirectTo(PROFILE, language === null ? changedByBrowser : changed);
     },
   });
-
-  async function show(request: FastifyRequest, fault: FormFault | null): Promise<PanelPage> {
-    const words = texts(request);
-    const { session, person } = sessionOf(request);
-    const [sessions, codes] = await Promise.all([
-      listSessions(db, person.id),
-      listRecoveryCodes(db, person.id),
-    ]);
-    return profilePage(words, {
-      basePath,
-      person,
-      sessions,
-      ownSession: session.id,
-      recoveryCodesLeft: codes.length,
-      notice: renderClosedCodes(words, person, new Date(clock()), basePath),
-      sendsMail,
-      fault,
-    });
-  }
-
-  function showForm(
-    request: FastifyRequest,
-    form: ProfileForm,
-    fault: FormFault | null,
-    given: Partial<Fields> = {},
-  ): PanelPage {
-    const { email: ownEmail, email_confirmed_at: confirmedAt } = sessionOf(request).person;
-    const { email = confirmedAt === null ? ownEmail : '', secret: sent = '' } = given;
-    const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    const isConfirmed = confirmedAt !== null;
-    const parts = { email, ownEmail, isConfirmed, secret, sendsMail, fault };
-    return profileFormPage(texts(request), basePath, form, parts);
-  }
 }
 
 /** A person of the demo has nothing to sign in with. */

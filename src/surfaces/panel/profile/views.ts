@@ -1,5 +1,12 @@
-import type { PanelSession, Person } from '#storage/database/people-tables.ts';
+import type { FastifyRequest } from 'fastify';
+import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
+import { listRecoveryCodes } from '#storage/repositories/people/people.ts';
+import { listSessions } from '#storage/repositories/people/sessions.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { sessionOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
+import { renderClosedCodes } from '../kit/code-lockout-warning.ts';
 import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField, renderSelect } from '../kit/form.ts';
@@ -8,63 +15,58 @@ import { PROFILE } from '../kit/places.ts';
 import { LANGUAGES } from '../texts/languages.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
-interface ProfileParts {
-  readonly basePath: string;
-  readonly person: Pick<Person, 'name' | 'email' | 'email_confirmed_at' | 'is_demo' | 'language'>;
-  readonly sessions: readonly PanelSession[];
-  /** ID of the session that requests the page. */
-  readonly ownSession: string;
-  readonly recoveryCodesLeft: number;
-  /** A warning at the top. */
-  readonly notice: Html | null;
-  readonly sendsMail: boolean;
-  readonly fault: FormFault | null;
-}
-
 /** What somebody signs in with, and where they have signed in. */
-export function profilePage(words: PanelTexts, parts: ProfileParts): PanelPage {
-  const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice, fault } = parts;
+export async function profilePage(
+  request: FastifyRequest,
+  { clock, db, sendsMail }: PanelDependencies,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const words = texts(request);
+  const { session: own, person } = sessionOf(request);
+  const [sessions, codes] = await Promise.all([
+    listSessions(db, person.id),
+    listRecoveryCodes(db, person.id),
+  ]);
+  const { basePath } = request;
+  const url = basePath + PROFILE;
   const { profile: profileTexts } = words;
   const { sessions: sessionTexts } = profileTexts;
   const link = (form: ProfileForm) =>
-    html`<a href="${basePath}${PROFILE}/${form}">${profileTexts.changes[form]}</a>`;
+    html`<a href="${url}/${form}">${profileTexts.changes[form]}</a>`;
   return {
     title: person.name,
     lead: person.email,
     fault,
-    content: html`${notice}${
+    content: html`${renderClosedCodes(words, person, new Date(clock()), basePath)}${
       person.is_demo
         ? html`<p class="notice">${profileTexts.demo}</p>`
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
 ${
   person.email_confirmed_at === null &&
-  (parts.sendsMail
+  (sendsMail
     ? html`<p class="notice">${profileTexts.unconfirmed(person.email)}</p>
-${renderButton(`${basePath}${PROFILE}/email/send`, profileTexts.resend)}`
+${renderButton(`${url}/email/send`, profileTexts.resend)}`
     : html`<p class="notice">${profileTexts.unconfirmedWithoutMail(person.email)}</p>`)
-}${
-  recoveryCodesLeft < 4 &&
-  html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`
-}
+}${codes.length < 4 && html`<p class="notice">${profileTexts.fewRecoveryCodes(codes.length)}</p>`}
 <ul class="actions">
 <li>${link('email')}</li>
 <li>${link('password')}</li>
 <li>${link('app')}</li>
-<li>${link('recovery-codes')} <span class="quiet">${profileTexts.recoveryCodes(recoveryCodesLeft)}</span></li>
+<li>${link('recovery-codes')} <span class="quiet">${profileTexts.recoveryCodes(codes.length)}</span></li>
 </ul>
-<p class="quiet">${parts.sendsMail ? profileTexts.mail : profileTexts.noMail}</p></section>`
+<p class="quiet">${sendsMail ? profileTexts.mail : profileTexts.noMail}</p></section>`
     }
 <section aria-labelledby="sessions"><h2 id="sessions">${sessionTexts.title}</h2>
 <p class="quiet">${sessionTexts.lead}</p>
 <ul class="rows">${sessions.map(
       session =>
-        html`<li><div><strong>${deviceOf(words, session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
+        html`<li><div><strong>${deviceOf(words, session.device)}</strong>${session.id === own.id && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
 <span class="quiet">${sessionTexts.seen(session.address, dateTime(words, session.created_at), dateTime(words, session.last_seen_at))}</span></div>
-${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
+${session.id !== own.id && renderButton(`${url}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
     )}</ul>
-${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
+${sessions.length > 1 && renderButton(`${url}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
 </section>
-${renderLanguages(words, `${basePath}${PROFILE}/language`, person.language)}`,
+${renderLanguages(words, `${url}/language`, person.language)}`,
   };
 }
 
@@ -95,80 +97,64 @@ function deviceOf({ profile: { sessions } }: PanelTexts, userAgent: string): str
     : sessions.device(name, system === 'Mac OS X' ? 'macOS' : system);
 }
 
-export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
-
-/** What a form is shown with. */
-interface ProfileFormParts {
-  /** The new e-mail, as it was typed. */
-  readonly email: string;
-  /** What the person signs in with now, which names the account in the app. */
-  readonly ownEmail: string;
-  /** Whether that is confirmed. */
-  readonly isConfirmed: boolean;
-  /** Secret of the new authenticator app. */
-  readonly secret: string;
-  readonly sendsMail: boolean;
-  readonly fault: FormFault | null;
+/** What was typed into a form, and the secret of the new authenticator app. */
+interface GivenFields {
+  readonly email?: string;
+  readonly secret?: string;
 }
+
+export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
 
 /** One change of what somebody signs in with, proved by password and code. */
 export function profileFormPage(
-  words: PanelTexts,
-  basePath: string,
+  request: FastifyRequest,
+  { sendsMail }: PanelDependencies,
   form: ProfileForm,
-  parts: ProfileFormParts,
+  fault: FormFault | null,
+  given: GivenFields = {},
 ): PanelPage {
-  const { fault } = parts;
+  const words = texts(request);
   const { changes, form: formTexts } = words.profile;
+  const isConfirmed = sessionOf(request).person.email_confirmed_at !== null;
+  const emailLead = isConfirmed ? formTexts.emailLead : formTexts.unconfirmedEmailLead;
   const title = changes[form];
+  const url = request.basePath + PROFILE;
   return {
     title,
-    lead: leadOf(words, form, parts),
+    lead: form === 'email' && sendsMail ? emailLead : formTexts.lead,
     fault,
-    content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
-${fieldsOf(words, form, parts)}
+    content: html`<form method="post" action="${url}/${form}" class="stack">
+${fieldsOf(request, form, given, fault)}
 <fieldset><legend>${formTexts.proof}</legend>
 ${renderField({ name: 'password', label: form === 'password' ? formTexts.presentPassword : formTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
 ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode : formTexts.code, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
 </fieldset>
 <button>${title}</button>
 </form>
-<p><a href="${basePath}${PROFILE}">${formTexts.back}</a></p>`,
+<p><a href="${url}">${formTexts.back}</a></p>`,
   };
 }
 
-function leadOf(
-  { profile: { form: formTexts } }: PanelTexts,
-  form: ProfileForm,
-  { isConfirmed, sendsMail }: ProfileFormParts,
-): string {
-  if (form !== 'email' || !sendsMail) return formTexts.lead;
-  return isConfirmed ? formTexts.emailLead : formTexts.unconfirmedEmailLead;
-}
-
 function fieldsOf(
-  words: PanelTexts,
+  request: FastifyRequest,
   form: ProfileForm,
-  { email, ownEmail, secret, fault }: ProfileFormParts,
+  given: GivenFields,
+  fault: FormFault | null,
 ): Html {
+  const words = texts(request);
   const { form: formTexts } = words.profile;
+  const { email: ownEmail, email_confirmed_at: confirmedAt } = sessionOf(request).person;
+  const { email = confirmedAt === null ? ownEmail : '', secret: sent = '' } = given;
   switch (form) {
-    case 'email':
-      return renderField(
-        {
-          name: 'email',
-          label: formTexts.newEmail,
-          type: 'email',
-          value: email,
-          autocomplete: 'email',
-        },
-        fault,
-      );
+    case 'email': {
+      const field = { name: 'email', label: formTexts.newEmail, type: 'email' } as const;
+      return renderField({ ...field, value: email, autocomplete: 'email' }, fault);
+    }
     case 'password':
       return newPasswordField(words, 'new-password', fault);
     case 'app':
       return html`<p>${formTexts.newApp}</p>
-${renderAppSecret(words, secret, ownEmail)}
+${renderAppSecret(words, isCodeSecret(sent) ? sent : newCodeSecret(), ownEmail)}
 ${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
       return html`<p>${formTexts.recoveryCodes}</p>`;

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
 import { askForLink } from '#accounts/people/forgotten-password.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { html } from '../../pages/html.ts';
@@ -9,7 +10,6 @@ import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { renderField } from '../kit/form.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Below the panel. */
 export const FORGOTTEN_PATH = '/forgotten-password';
@@ -22,12 +22,9 @@ const ForgottenForm = Type.Object({ email: Type.String() });
 export function registerForgotten(app: TypedApp, deps: PanelDependencies): void {
   const { limits, sendsMail } = deps;
 
-  app.get(FORGOTTEN_PATH, FOR_ANYBODY, request => {
-    const words = texts(request);
-    return sendsMail
-      ? askingPage(words, request.basePath + PANEL_PREFIX + FORGOTTEN_PATH)
-      : noMailPage(words);
-  });
+  app.get(FORGOTTEN_PATH, FOR_ANYBODY, request =>
+    sendsMail ? askingPage(request) : noMailPage(request),
+  );
 
   const post = { ...FOR_ANYBODY, schema: { body: ForgottenForm } };
   app.post(FORGOTTEN_PATH, post, async request => {
@@ -37,17 +34,15 @@ export function registerForgotten(app: TypedApp, deps: PanelDependencies): void 
     return redirectTo(PANEL_PREFIX + ASKED);
   });
 
-  app.get(ASKED, FOR_ANYBODY, request => {
-    const words = texts(request);
-    return sendsMail ? askedPage(words) : noMailPage(words);
-  });
+  app.get(ASKED, FOR_ANYBODY, request => (sendsMail ? askedPage(request) : noMailPage(request)));
 }
 
-function askingPage({ signIn: { email, forgotten } }: PanelTexts, action: string): PanelPage {
+function askingPage(request: FastifyRequest): PanelPage {
+  const { email, forgotten } = texts(request).signIn;
   return {
     title: forgotten.title,
     lead: forgotten.lead,
-    content: html`<form method="post" action="${action}" class="stack">
+    content: html`<form method="post" action="${request.basePath}${PANEL_PREFIX}${FORGOTTEN_PATH}" class="stack">
 ${renderField({ name: 'email', label: email, type: 'email', autocomplete: 'username' })}
 <button>${forgotten.submit}</button>
 </form>
@@ -55,8 +50,8 @@ ${renderField({ name: 'email', label: email, type: 'email', autocomplete: 'usern
   };
 }
 
-function askedPage({ signIn: { forgotten } }: PanelTexts): PanelPage {
-  const { title, text, nothing } = forgotten.asked;
+function askedPage(request: FastifyRequest): PanelPage {
+  const { title, text, nothing } = texts(request).signIn.forgotten.asked;
   return {
     title,
     content: html`<p>${text}</p>
@@ -64,8 +59,8 @@ function askedPage({ signIn: { forgotten } }: PanelTexts): PanelPage {
   };
 }
 
-function noMailPage({ signIn: { forgotten } }: PanelTexts): PanelPage {
-  const { title, noMail, operator } = forgotten;
+function noMailPage(request: FastifyRequest): PanelPage {
+  const { title, noMail, operator } = texts(request).signIn.forgotten;
   return {
     title,
     content: html`<p>${noMail}</p>

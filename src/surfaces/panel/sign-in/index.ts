@@ -6,15 +6,12 @@ import { signIn } from '#accounts/people/sign-in.ts';
 import { hashToken, TOKEN } from '#crypto/token.ts';
 import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { hasDemoPeople } from '#storage/repositories/people/people.ts';
 import { deleteSession } from '#storage/repositories/people/sessions.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_ANYBODY, FOR_HALF_SIGNED_IN, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { logOwner, logRefusal } from '../hooks/log-fields.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
-import type { PanelPage } from '../kit/document.ts';
 import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { proverOf } from '../kit/fresh-factor.ts';
@@ -39,8 +36,7 @@ type SignInRequest = LeadingRequest & { params: Static<typeof params> };
 
 /** Signing in with password and code, and signing out. */
 export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
-  const { admitsDemo, cookies, db, limits, panelUrl, sendsMail } = deps;
-  const basePath = basePathOf(panelUrl);
+  const { cookies, db, limits } = deps;
   const leading = { querystring: NextQuery };
   const nextOf = ({ query }: LeadingRequest) => readNext(query.next);
 
@@ -55,18 +51,13 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     app.post(path, post, (request, reply) => takePassword(request, reply, request.body));
   }
 
-  async function show(
-    request: SignInRequest,
-    email: string,
-    fault: FormFault | null,
-  ): Promise<PanelPage> {
+  function show(request: SignInRequest, email: string, fault: FormFault | null) {
     const { token } = request.params;
     const action =
       token === undefined
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
         : `${JOIN_PATH}/${token}/sign-in`;
-    const hasDemo = admitsDemo && (await hasDemoPeople(db));
-    return signInPage(texts(request), { basePath, action, email, hasDemo, sendsMail, fault });
+    return signInPage(request, deps, action, email, fault);
   }
 
   async function takePassword(
@@ -98,7 +89,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   registerForgotten(app, deps);
 
   app.get(CODE, { ...FOR_HALF_SIGNED_IN, schema: leading }, request =>
-    codePage(texts(request), basePath, nextOf(request), null),
+    codePage(request, nextOf(request), null),
   );
 
   const codeSchema = { ...leading, body: CodeForm };
@@ -109,7 +100,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       const device = await confirm(deps, proverOf(request), request.body.code);
       if (device !== null) cookies.setDevice(reply, device);
     } catch (error) {
-      return codePage(texts(request), basePath, nextOf(request), faultOf(error, request));
+      return codePage(request, nextOf(request), faultOf(error, request));
     }
     return redirectTo(invitationHash === null ? nextOf(request) : PANEL_PREFIX + INVITATION);
   });

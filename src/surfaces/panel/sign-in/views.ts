@@ -1,27 +1,28 @@
+import type { FastifyRequest } from 'fastify';
+import { hasDemoPeople } from '#storage/repositories/people/people.ts';
 import { html } from '../../pages/html.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { withNext } from '../kit/next.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 import { FORGOTTEN_PATH } from './forgotten.ts';
 
-interface SignInParts {
-  readonly basePath: string;
-  /** Where the form goes, without the base path. */
-  readonly action: string;
-  readonly email: string;
-  /** Whether there are people of the demo, who sign in by a link. */
-  readonly hasDemo: boolean;
-  readonly sendsMail: boolean;
-  readonly fault: FormFault | null;
-}
-
-/** E-mail and password. */
-export function signInPage(
-  { signIn }: PanelTexts,
-  { basePath, action, email, hasDemo, sendsMail, fault }: SignInParts,
-): PanelPage {
+/**
+ * E-mail and password.
+ * @param action Where the form goes, without the base path.
+ */
+export async function signInPage(
+  request: FastifyRequest,
+  { admitsDemo, db, sendsMail }: PanelDependencies,
+  action: string,
+  email: string,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const { basePath } = request;
+  const { signIn } = texts(request);
+  const hasDemo = admitsDemo && (await hasDemoPeople(db));
   return {
     title: signIn.title,
     fault,
@@ -40,16 +41,15 @@ ${renderField({ name: 'password', label: signIn.password, type: 'password', auto
  * @param next Where to go afterwards.
  */
 export function codePage(
-  { signIn: { code } }: PanelTexts,
-  basePath: string,
+  request: FastifyRequest,
   next: string,
   fault: FormFault | null,
 ): PanelPage {
-  const { title, label, hint, submit } = code;
+  const { title, label, hint, submit } = texts(request).signIn.code;
   return {
     title,
     fault,
-    content: html`<form method="post" action="${basePath}${withNext(`${PANEL_PREFIX}/sign-in/code`, next)}" class="stack">
+    content: html`<form method="post" action="${request.basePath}${withNext(`${PANEL_PREFIX}/sign-in/code`, next)}" class="stack">
 ${renderField({ name: 'code', label, hint, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
 <button>${submit}</button>
 </form>`,

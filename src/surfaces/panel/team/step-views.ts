@@ -1,32 +1,31 @@
-import type { FastifyRequest } from 'fastify';
-import type { TeamMember } from '#storage/repositories/people/team.ts';
+import type { Static } from '@sinclair/typebox';
+import { countActiveKeys } from '#storage/repositories/keys/api-keys.ts';
+import { countOtherAdmins } from '#storage/repositories/people/team.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import { LINK_PURPOSES, TEAM_ROLES } from './forms.ts';
+import { ownUrl } from '../kit/navigation.ts';
+import { LINK_PURPOSES, type LinkForm, TEAM_ROLES } from './forms.ts';
+import { teamOf } from './links.ts';
+import { type MemberRequest, requireMember } from './member.ts';
 
 /** A change to somebody in the team. Each has its own form, and needs its own code. */
 type TeamStep = 'role' | 'status' | 'link';
 
-/** The page of a change: who it is about, and where they are. */
-export interface StepPage {
-  readonly member: TeamMember;
-  /** Of the team's list, with the base path. */
-  readonly url: string;
-  readonly fault: FormFault | null;
-}
-
-/**
- * Gives somebody the other role.
- * @param others How many others sign in as an admin or owner.
- */
-export function rolePage(request: FastifyRequest, page: StepPage, others: number): PanelPage {
+/** Gives somebody the other role. */
+export async function rolePage(
+  request: MemberRequest,
+  deps: PanelDependencies,
+  fault: FormFault | null,
+): Promise<PanelPage> {
   const words = texts(request);
   const { kind } = membershipOf(request);
-  const { member, fault } = page;
+  const member = await requireMember(request, deps);
+  const others = await countOthers(request, deps);
   const { remaining, role, roles } = words.team;
   const [lower, upper] = TEAM_ROLES[kind];
   const wanted = member.role === upper ? lower : upper;
@@ -34,7 +33,7 @@ export function rolePage(request: FastifyRequest, page: StepPage, others: number
     title: role.title(member.name),
     lead: role.now(roles[member.role]),
     fault,
-    content: renderStep(request, page, 'role', {
+    content: renderStep(request, 'role', fault, {
       effects: [
         role.effects[wanted](member.name),
         wanted === lower && role.alsoLost[kind],
@@ -47,30 +46,26 @@ export function rolePage(request: FastifyRequest, page: StepPage, others: number
   };
 }
 
-/** What else is told of a deactivation. */
-interface Deactivation {
-  /** How many others sign in as an admin or owner. */
-  readonly others: number;
-  /** How many API keys of the member work until then. */
-  readonly keys: number;
-}
-
 /** Deactivates somebody, or activates them again. */
-export function statusPage(
-  request: FastifyRequest,
-  page: StepPage,
-  { others, keys }: Deactivation,
-): PanelPage {
+export async function statusPage(
+  request: MemberRequest,
+  deps: PanelDependencies,
+  fault: FormFault | null,
+): Promise<PanelPage> {
   const words = texts(request);
   const { kind } = membershipOf(request);
-  const { member, fault } = page;
+  const { memberId } = request.params;
+  const member = await requireMember(request, deps);
+  const others = await countOthers(request, deps);
+  const now = new Date(deps.clock());
+  const keys = kind === 'partner' ? await countActiveKeys(deps.db, { memberId }, now) : 0;
   const { remaining, status } = words.team;
   const wanted = member.status === 'active' ? 'inactive' : 'active';
   const role = words.shell.roles[member.role];
   return {
     title: status.titles[wanted](member.name),
     fault,
-    content: renderStep(request, page, 'status', {
+    content: renderStep(request, 'status', fault, {
       effects:
         wanted === 'active'
           ? [status.returns[kind]]
@@ -89,25 +84,32 @@ export function statusPage(
 }
 
 /** @param fields The ID under which the link is made once, and what it replaces. */
-export function linkPage(
-  request: FastifyRequest,
-  page: StepPage,
-  { intent, purpose }: { readonly intent: string; readonly purpose: string },
-): PanelPage {
-  const { member, fault } = page;
+export async function linkPage(
+  request: MemberRequest,
+  deps: PanelDependencies,
+  { intent, purpose }: Pick<Static<typeof LinkForm>, 'intent' | 'purpose'>,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const member = await requireMember(request, deps);
   const { invitation, purposes, renewal, submit, title, ...link } = texts(request).team.link;
   const choices = LINK_PURPOSES.map(each => [each, purposes[each]] as const);
   const isInvited = member.personId === null;
   return {
     title: title(member.name),
     fault,
-    content: renderStep(request, page, 'link', {
+    content: renderStep(request, 'link', fault, {
       effects: [isInvited ? invitation : renewal],
       fields: html`${renderHidden('intent', intent)}
 ${isInvited ? renderHidden('purpose', purpose) : renderSelect('purpose', link.purpose, choices, purpose)}`,
       button: html`<button>${submit}</button>`,
     }),
   };
+}
+
+/** How many others sign in as an admin or owner. */
+function countOthers(request: MemberRequest, { db }: PanelDependencies): Promise<number> {
+  const { kind, accountId } = membershipOf(request);
+  return countOtherAdmins(db, kind, accountId, request.params.memberId);
 }
 
 function renderHidden(name: string, value: string): Html {
@@ -122,13 +124,14 @@ interface StepForm {
 }
 
 function renderStep(
-  request: FastifyRequest,
-  { member, url, fault }: StepPage,
+  request: MemberRequest,
   step: TeamStep,
+  fault: FormFault | null,
   { effects, fields, button }: StepForm,
 ): Html {
+  const url = ownUrl(request, teamOf(request));
   return html`<p>${effects.filter(Boolean).join(' ')}</p>
-<form method="post" action="${url}/${member.id}/${step}" class="stack">
+<form method="post" action="${url}/${request.params.memberId}/${step}" class="stack">
 ${fields}
 ${renderFactor(request, fault)}
 ${button}

@@ -1,30 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { changeMember, renewLink } from '#accounts/people/team.ts';
-import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { countActiveKeys } from '#storage/repositories/keys/api-keys.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import {
-  countOtherAdmins,
-  findTeamMember,
-  type TeamMember,
-} from '#storage/repositories/people/team.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
-import type { PanelPage } from '../kit/document.ts';
-import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { ownPath, ownUrl } from '../kit/navigation.ts';
+import { ownPath } from '../kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { PLACES } from '../kit/places.ts';
 import { LINK_PURPOSES, LinkForm, MemberParams, RoleForm, StatusForm } from './forms.ts';
 import { issuedLinkPage, makeLinkOnce, teamOf } from './links.ts';
-import { linkPage, rolePage, type StepPage, statusPage } from './step-views.ts';
-
-type MemberRequest = FastifyRequest<{ Params: { memberId: string } }>;
+import { type MemberRequest, requireMember } from './member.ts';
+import { linkPage, rolePage, statusPage } from './step-views.ts';
 
 /** What changes somebody in the team: their role, whether they may enter, and a new link for them. */
 export function registerSteps(
@@ -32,16 +21,15 @@ export function registerSteps(
   app: TypedApp,
   deps: PanelDependencies,
 ): void {
-  const { clock, db } = deps;
   const path = `/${kind}s/:accountId${PLACES[kind].team}/:memberId`;
   const opening = withPermission(kind, 'team.manage', { params: MemberParams });
   const form = {
     rule: { for: kind, permission: 'team.manage' },
     params: MemberParams,
-    check: requireMember,
+    check: (request: MemberRequest) => requireMember(request, deps),
   } as const;
 
-  app.get(`${path}/role`, opening, request => showRole(request, null));
+  app.get(`${path}/role`, opening, request => rolePage(request, deps, null));
   registerForm(app, deps, `${path}/role`, {
     ...form,
     body: RoleForm,
@@ -50,15 +38,15 @@ export function registerSteps(
       const { role } = request.body;
       return changeMember(operator, membershipOf(request), request.params.memberId, { role });
     },
-    again: showRole,
+    again: (request, fault) => rolePage(request, deps, fault),
     done: async request => {
       const { shell, team } = texts(request);
-      const { name } = await requireMember(request);
+      const { name } = await requireMember(request, deps);
       return leave(request, team.role.done(name, shell.roles[request.body.role]));
     },
   });
 
-  app.get(`${path}/status`, opening, request => showStatus(request, null));
+  app.get(`${path}/status`, opening, request => statusPage(request, deps, null));
   registerForm(app, deps, `${path}/status`, {
     ...form,
     body: StatusForm,
@@ -67,15 +55,15 @@ export function registerSteps(
       const { status } = request.body;
       return changeMember(operator, membershipOf(request), request.params.memberId, { status });
     },
-    again: showStatus,
+    again: (request, fault) => statusPage(request, deps, fault),
     done: async request => {
-      const { name } = await requireMember(request);
+      const { name } = await requireMember(request, deps);
       return leave(request, texts(request).team.status.done[request.body.status](name));
     },
   });
 
   app.get(`${path}/link`, opening, request =>
-    showLink(request, { intent: randomUUID(), purpose: LINK_PURPOSES[0] }, null),
+    linkPage(request, deps, { intent: randomUUID(), purpose: LINK_PURPOSES[0] }, null),
   );
   registerForm(app, deps, `${path}/link`, {
     ...form,
@@ -88,51 +76,12 @@ export function registerSteps(
         renewLink(by, membershipOf(request), memberId, purpose),
       );
     },
-    again: (request, fault) => showLink(request, request.body, fault),
+    again: (request, fault) => linkPage(request, deps, request.body, fault),
     done: async (request, link) => {
-      const { name } = await requireMember(request);
+      const { name } = await requireMember(request, deps);
       return issuedLinkPage(request, deps, link, texts(request).team.link.done(name));
     },
   });
-
-  /** @throws ApiError E3001 for somebody who is not in the team. */
-  async function requireMember(request: MemberRequest): Promise<TeamMember> {
-    const { accountId } = membershipOf(request);
-    const wanted = { id: request.params.memberId, now: new Date(clock()) };
-    const member = await findTeamMember(db, kind, accountId, wanted);
-    if (member === undefined) throw new ApiError('E3001');
-    return member;
-  }
-
-  async function showRole(request: MemberRequest, fault: FormFault | null): Promise<PanelPage> {
-    return rolePage(request, await stepOf(request, fault), await countOthers(request));
-  }
-
-  async function showStatus(request: MemberRequest, fault: FormFault | null): Promise<PanelPage> {
-    const { memberId } = request.params;
-    return statusPage(request, await stepOf(request, fault), {
-      others: await countOthers(request),
-      keys: kind === 'partner' ? await countActiveKeys(db, { memberId }, new Date(clock())) : 0,
-    });
-  }
-
-  async function showLink(
-    request: MemberRequest,
-    fields: { readonly intent: string; readonly purpose: string },
-    fault: FormFault | null,
-  ): Promise<PanelPage> {
-    return linkPage(request, await stepOf(request, fault), fields);
-  }
-
-  async function stepOf(request: MemberRequest, fault: FormFault | null): Promise<StepPage> {
-    const url = ownUrl(request, teamOf(request));
-    return { member: await requireMember(request), url, fault };
-  }
-
-  function countOthers(request: MemberRequest): Promise<number> {
-    const { accountId } = membershipOf(request);
-    return countOtherAdmins(db, kind, accountId, request.params.memberId);
-  }
 
   function leave(request: MemberRequest, notice: string): PageOrRedirect {
     // People who changed themselves may not see the team any more.
