@@ -1,7 +1,6 @@
 import { wordDisabling } from '#errors/refusals/disablings.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { type ActivityRow, listActivity } from '#storage/repositories/accounts/activity.ts';
-import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../pages/html.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
@@ -24,35 +23,26 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** The audit log of an account, for its admins or owners. */
 export function registerActivity(app: TypedApp, deps: PanelDependencies): void {
-  registerActivityOf('merchant', app, deps);
-  registerActivityOf('partner', app, deps);
-}
-
-function registerActivityOf(
-  kind: Membership['kind'],
-  app: TypedApp,
-  deps: PanelDependencies,
-): void {
-  const reading = withPermission(kind, 'activity.read', { querystring: PlaceQuery });
-  app.get(`/${kind}s/:accountId${PLACES[kind].activity}`, reading, async request => {
-    const words = texts(request);
-    const { accountId } = membershipOf(request);
-    const { title, lead, none } = words.activity;
-    const page = await readPage(request.query, PAGE_SIZE, (cursor, limit) =>
-      listActivity(deps.reports, accountId, cursor, limit),
-    );
-    return {
-      title,
-      lead,
-      content: renderList(words, {
-        url: ownUrl(request, PLACES[kind].activity),
-        query: request.query,
-        page,
+  for (const kind of ['merchant', 'partner'] as const) {
+    const place = PLACES[kind].activity;
+    const reading = withPermission(kind, 'activity.read', { querystring: PlaceQuery });
+    app.get(`/${kind}s/:accountId${place}`, reading, async request => {
+      const { query } = request;
+      const words = texts(request);
+      const { accountId } = membershipOf(request);
+      const { title, lead, none } = words.activity;
+      const content = renderList(words, {
+        url: ownUrl(request, place),
+        query,
+        page: await readPage(query, PAGE_SIZE, (cursor, limit) =>
+          listActivity(deps.reports, accountId, cursor, limit),
+        ),
         render: rows => html`<ul class="rows">${rows.map(row => renderEntry(words, row))}</ul>`,
         none,
-      }),
-    };
-  });
+      });
+      return { title, lead, content };
+    });
+  }
 }
 
 /** First what was done, with its details; then who did it, when and from where. */

@@ -38,37 +38,30 @@ const PutAsideForm = Type.Object({
 
 /** The form by which a person puts aside what needs attention, for themselves alone. */
 export function registerPutAside(app: TypedApp, deps: PanelDependencies): void {
-  registerPutAsideOf('merchant', app, deps);
-  registerPutAsideOf('partner', app, deps);
-}
-
-function registerPutAsideOf(
-  kind: Membership['kind'],
-  app: TypedApp,
-  deps: PanelDependencies,
-): void {
-  registerForm(app, deps, `/${kind}s/:accountId/attention`, {
-    rule: { for: kind, permission: PERMISSIONS[kind] },
-    body: PutAsideForm,
-    change: (request, { db }) => {
-      const { item, to } = request.body;
-      const { accountId } = membershipOf(request);
-      const seen = { personId: sessionOf(request).person.id, accountId, item };
-      return to === 'aside' ? putAside(db, seen, new Date(deps.clock())) : showAgain(db, seen);
-    },
-    again: request => redirectTo(ownPath(request)),
-    done: request => {
-      const { home, shell } = texts(request);
-      const { item, to } = request.body;
-      const path = ownPath(request);
-      if (to === 'shown') return redirectTo(path, home.attention.isShown);
-      const fields = { item, to: 'shown' };
-      return redirectTo(path, {
-        text: home.attention.isAside,
-        undo: { path: `${path}/attention`, text: shell.undo, fields },
-      });
-    },
-  });
+  for (const kind of ['merchant', 'partner'] as const) {
+    registerForm(app, deps, `/${kind}s/:accountId/attention`, {
+      rule: { for: kind, permission: PERMISSIONS[kind] },
+      body: PutAsideForm,
+      change: (request, { db }) => {
+        const { item, to } = request.body;
+        const { accountId } = membershipOf(request);
+        const seen = { personId: sessionOf(request).person.id, accountId, item };
+        return to === 'aside' ? putAside(db, seen, new Date(deps.clock())) : showAgain(db, seen);
+      },
+      again: request => redirectTo(ownPath(request)),
+      done: request => {
+        const { home, shell } = texts(request);
+        const { item, to } = request.body;
+        const path = ownPath(request);
+        if (to === 'shown') return redirectTo(path, home.attention.isShown);
+        const fields = { item, to: 'shown' };
+        return redirectTo(path, {
+          text: home.attention.isAside,
+          undo: { path: `${path}/attention`, text: shell.undo, fields },
+        });
+      },
+    });
+  }
 }
 
 /** What needs attention, each with a button that puts it aside. */

@@ -22,11 +22,16 @@ import { registerForm } from '../../kit/form-route.ts';
 import { dateTime } from '../../kit/format.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { issueOnce } from '../../kit/secrets.ts';
-import { GRACE_HOURS, requireEndpoint } from './endpoint.ts';
+import {
+  type EndpointRequest,
+  endpointPath,
+  GRACE_HOURS,
+  requireEndpoint,
+  WEBHOOKS_PATH,
+} from './endpoint.ts';
 import { endpointPage } from './endpoint-view.ts';
 import { EndpointParams, RedeliverFailedForm, RotateForm } from './forms.ts';
 import { issuedPage, renderTypes } from './list.ts';
-import { type EndpointRequest, endpointPath, WEBHOOKS_PATH } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId`;
 /** Most waiting deliveries that are counted before an endpoint is disabled. */

@@ -10,9 +10,8 @@ import { requireOwnPage } from '../../hooks/same-origin.ts';
 import { registerForm } from '../../kit/form-route.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { deliveryPage, type EndpointDelivery, payloadOf } from './delivery-view.ts';
-import { requireEndpoint } from './endpoint.ts';
+import { type EndpointRequest, endpointPath, requireEndpoint, WEBHOOKS_PATH } from './endpoint.ts';
 import { DeliveryParams } from './forms.ts';
-import { type EndpointRequest, endpointPath, WEBHOOKS_PATH } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId/deliveries/:deliveryId`;
 

@@ -16,8 +16,8 @@ import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderAttempts } from './attempts.ts';
 import { renderOutcome } from './delivery-list.ts';
+import { WEBHOOKS } from './endpoint.ts';
 import { shownUrl } from './list.ts';
-import { WEBHOOKS } from './paths.ts';
 
 /** How often the page of a pending delivery looks for news, in seconds. */
 const REFRESH_SECONDS = 5;

@@ -21,10 +21,9 @@ import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderResponse } from './attempts.ts';
 import { renderDeliveries } from './delivery-list.ts';
-import { GRACE_HOURS, readTroubled } from './endpoint.ts';
+import { GRACE_HOURS, readTroubled, WEBHOOKS } from './endpoint.ts';
 import type { WantedDeliveries } from './forms.ts';
 import { renderSecretAge, renderState, renderTypes, shownUrl } from './list.ts';
-import { WEBHOOKS } from './paths.ts';
 
 const GONE = 410;
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import { SECRET_GRACE_MS } from '#payments/webhooks/manage-endpoints.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
@@ -8,7 +9,24 @@ import {
 } from '#storage/repositories/webhooks/endpoints.ts';
 import { membershipOf } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
-import type { EndpointRequest } from './paths.ts';
+import { ownPath } from '../../kit/navigation.ts';
+import { PLACES } from '../../kit/places.ts';
+
+/** The webhooks of a merchant, below its own path. */
+export const WEBHOOKS = `${PLACES.merchant.developer}/webhooks`;
+
+/** Path of the routes. */
+export const WEBHOOKS_PATH = `/merchants/:accountId${WEBHOOKS}`;
+
+/** A request for an endpoint's pages. */
+export type EndpointRequest = FastifyRequest & {
+  readonly params: { readonly endpointId: string };
+};
+
+/** Path of an endpoint, without the base path. */
+export function endpointPath(request: EndpointRequest): string {
+  return ownPath(request, `${WEBHOOKS}/${request.params.endpointId}`);
+}
 
 const HOUR_MS = 60 * 60_000;
 /** How long the former secret signs after a rotation. */

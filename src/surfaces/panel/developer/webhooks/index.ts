@@ -14,13 +14,12 @@ import { redirectTo } from '../../kit/pages.ts';
 import { registerEndpointChanges } from './changes.ts';
 import { registerDeliveries } from './deliveries.ts';
 import { deliveriesOf } from './delivery-list.ts';
-import { requireEndpoint } from './endpoint.ts';
+import { endpointPath, WEBHOOKS_PATH as PATH, requireEndpoint } from './endpoint.ts';
 import { endpointPage } from './endpoint-view.ts';
 import { DELIVERY_COLUMNS } from './export-columns.ts';
 import { DeliveriesQuery, EndpointParams } from './forms.ts';
 import { endpointsPage } from './list.ts';
 import { registerNewEndpoint } from './new-endpoint.ts';
-import { endpointPath, WEBHOOKS_PATH as PATH } from './paths.ts';
 
 /** The webhook endpoints of a merchant, and what was delivered to them. */
 export function registerWebhooks(app: TypedApp, deps: PanelDependencies, exports: Exports): void {

@@ -19,8 +19,7 @@ import { ownUrl } from '../../kit/navigation.ts';
 import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
 import { type Column, renderTable } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
-import { readTroubled } from './endpoint.ts';
-import { WEBHOOKS } from './paths.ts';
+import { readTroubled, WEBHOOKS } from './endpoint.ts';
 
 /** Longest part of a URL that the list shows, in characters. */
 const URL_SHOWN = 50;

@@ -13,9 +13,9 @@ import { registerForm } from '../../kit/form-route.ts';
 import { ownUrl } from '../../kit/navigation.ts';
 import { issueOnce } from '../../kit/secrets.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
+import { WEBHOOKS, WEBHOOKS_PATH } from './endpoint.ts';
 import { type EndpointFields, NewEndpointForm, TYPE_CHOICES } from './forms.ts';
 import { issuedPage } from './list.ts';
-import { WEBHOOKS, WEBHOOKS_PATH } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/new`;
 const RULE = { for: 'merchant', permission: 'webhooks.manage' } as const;
