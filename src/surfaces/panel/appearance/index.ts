@@ -10,7 +10,6 @@ import { StringEnum } from '#schemas/scalars.ts';
 import { findMerchantLogo } from '#storage/repositories/accounts/merchant-logos.ts';
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import { registerAccents } from '../../checkout/page/accent.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
@@ -38,8 +37,7 @@ const PreviewForm = Type.Object({ ...AppearanceForm.properties, stage });
 
 /** What payers see of a merchant, with examples of the pages that show it. */
 export function registerAppearance(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, panelUrl, reports } = deps;
-  const basePath = basePathOf(panelUrl);
+  const { clock, db, reports } = deps;
   const tooLarge = (request: FastifyRequest) => {
     const { faults } = texts(request).appearance;
     return { field: 'logo', message: faults.logoTooLarge(LOGO_BYTES_MAXIMUM) };
@@ -114,7 +112,7 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
       isTest: merchant.environment === 'test',
       stage,
       name,
-      basePath,
+      basePath: request.basePath,
       now: new Date(clock()),
       faults: [...faults, ...further],
       supportContact: supportContact === undefined ? contact : supportContact,

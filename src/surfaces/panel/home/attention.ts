@@ -10,7 +10,7 @@ import {
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
-import { PLACES } from '../kit/places.ts';
+import { PLACES, PROFILE } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import {
   day,
@@ -18,7 +18,6 @@ import {
   describeKeys,
   describePerson,
   LATELY_MS,
-  PROFILE,
   securityEventQueryOf,
 } from './person-attention.ts';
 import type { Attention } from './put-aside.ts';

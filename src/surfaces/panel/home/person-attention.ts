@@ -8,15 +8,11 @@ import type {
   SecurityEventQuery,
 } from '#storage/repositories/accounts/security-events.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { PANEL_PREFIX } from '../kit/assets.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/code-lockout-warning.ts';
 import { accountPath } from '../kit/navigation.ts';
-import { PLACES } from '../kit/places.ts';
+import { PLACES, PROFILE } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { Attention } from './put-aside.ts';
-
-/** The page that shows a person's own sign-ins. */
-export const PROFILE = `${PANEL_PREFIX}/profile`;
 
 /** Actions in the audit log of making a link for somebody else. */
 const LINK_ACTIONS: readonly string[] = ['user.link', 'member.link'];

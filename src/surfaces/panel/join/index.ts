@@ -1,13 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
-import { findOpenLink } from '#accounts/people/invitations.ts';
+import { findOpenLink, JOIN_PATH } from '#accounts/people/invitations.ts';
 import { findInvited, joinAsNew, joinDemo, renewFactors } from '#accounts/people/join.ts';
 import { LinkEnded } from '#accounts/people/refusals.ts';
 import { hashToken, isToken } from '#crypto/token.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import type { PanelLink } from '#storage/database/people-tables.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
@@ -35,8 +34,7 @@ type JoinRequest = FastifyRequest & { params: Static<typeof params> };
 
 /** Links that let somebody in: opening one changes nothing, sending its form uses it up. */
 export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
-  const { admitsDemo, clock, cookies, db, limits, panelUrl, sendsMail } = deps;
-  const basePath = basePathOf(panelUrl);
+  const { admitsDemo, clock, cookies, db, limits, sendsMail } = deps;
 
   app.get('/join/:token', { ...FOR_ANYBODY, schema: { params } }, async request => {
     await limits.countSignIn(request);
@@ -79,7 +77,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const { purpose } = link;
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
     const words = texts(request);
-    const parts = { basePath, token, fault, secret };
+    const parts = { url: `${request.basePath}${JOIN_PATH}/${token}`, fault, secret };
     if (purpose === 'demo') return demoPage(words, parts);
     if (purpose !== 'invitation') return renewalPage(words, parts, purpose);
     const { session } = visitOf(request);
@@ -102,7 +100,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const { recoveryCodes, account } = joined;
     const words = texts(request);
     const notice = sendsMail ? words.join.email.asked(form.email.trim()) : undefined;
-    return recoveryCodesPage(words, recoveryCodes, basePath + accountPath(account), notice);
+    return recoveryCodesPage(words, recoveryCodes, request.basePath + accountPath(account), notice);
   }
 
   async function renew(
@@ -119,7 +117,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const renewed = words.join.renewal.renewed[purpose];
     return recoveryCodes.length === 0
       ? redirectTo(next, renewed)
-      : recoveryCodesPage(words, recoveryCodes, basePath + next, renewed);
+      : recoveryCodesPage(words, recoveryCodes, request.basePath + next, renewed);
   }
 
   async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<PageOrRedirect> {

@@ -1,5 +1,4 @@
 import { parseEmail } from '#accounts/input.ts';
-import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { LinkPurpose } from '#storage/database/people-tables.ts';
 import type { Invited } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -12,8 +11,8 @@ import type { PanelTexts } from '../texts/panel-texts.ts';
 export type Renewal = Exclude<LinkPurpose, 'invitation' | 'demo'>;
 
 interface JoinParts {
-  readonly basePath: string;
-  readonly token: string;
+  /** Of the link, with the base path. */
+  readonly url: string;
   /** Secret of the authenticator app that is being set up. */
   readonly secret: string;
   readonly fault: FormFault | null;
@@ -22,12 +21,11 @@ interface JoinParts {
 /** An invitation for somebody new, who chooses a password and sets up an authenticator app. */
 export function invitationPage(
   words: PanelTexts,
-  { basePath, token, fault, secret }: JoinParts,
+  { url, fault, secret }: JoinParts,
   invited: Invited,
   email: string,
 ): PanelPage {
   const { invitation } = words.join;
-  const url = `${basePath}${JOIN_PATH}/${token}`;
   return {
     ...headOf(words, invited),
     fault,
@@ -76,7 +74,7 @@ function headOf(
 /** A link for somebody who signs in already: a new password, a new authenticator app, or both. */
 export function renewalPage(
   words: PanelTexts,
-  { basePath, token, fault, secret }: JoinParts,
+  { url, fault, secret }: JoinParts,
   purpose: Renewal,
 ): PanelPage {
   const { titles, lead, presentPassword, account, submit } = words.join.renewal;
@@ -85,7 +83,7 @@ export function renewalPage(
     title: titles[purpose],
     lead,
     fault,
-    content: html`<form method="post" action="${basePath}${JOIN_PATH}/${token}" class="stack">
+    content: html`<form method="post" action="${url}" class="stack">
 ${purpose === 'factors' ? renderField({ ...present, autocomplete: 'current-password' }, fault) : newPasswordField(words, 'password', fault)}
 ${purpose !== 'password' && codeFields(words, secret, account, fault)}
 <button>${submit}</button>
@@ -93,16 +91,9 @@ ${purpose !== 'password' && codeFields(words, secret, account, fault)}
   };
 }
 
-export function demoPage(
-  { join: { demo } }: PanelTexts,
-  { basePath, token }: Pick<JoinParts, 'basePath' | 'token'>,
-): PanelPage {
+export function demoPage({ join: { demo } }: PanelTexts, { url }: JoinParts): PanelPage {
   const { title, lead, submit } = demo;
-  return {
-    title,
-    lead,
-    content: html`${renderButton(`${basePath}${JOIN_PATH}/${token}`, submit)}`,
-  };
+  return { title, lead, content: renderButton(url, submit) };
 }
 
 function codeFields(

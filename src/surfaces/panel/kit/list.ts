@@ -64,18 +64,15 @@ export async function readPage<Row extends { readonly id: string }>(
  */
 export function numberedPage<Row>(
   rows: readonly Row[],
-  {
-    page = 1,
-    size,
-    total,
-  }: { readonly page?: number | undefined; readonly size: number; readonly total: number },
+  place: { readonly page?: number | undefined; readonly size: number; readonly total: number },
 ): ListPage<Row> {
+  const { page = 1, size, total } = place;
   const last = Math.ceil(total / size);
-  const place = (number: number): Place => (number === 1 ? {} : { page: String(number) });
+  const at = (number: number): Place => (number === 1 ? {} : { page: String(number) });
   return {
     rows,
-    newer: page > 1 && page <= last ? place(page - 1) : null,
-    older: page < last ? place(page + 1) : null,
+    newer: page > 1 && page <= last ? at(page - 1) : null,
+    older: page < last ? at(page + 1) : null,
   };
 }
 
@@ -123,22 +120,10 @@ interface List<Row> {
 }
 
 /** A page of a list with its filters and the links to other pages, or why it has no rows. */
-export function renderList<Row>(
-  words: PanelTexts,
-  {
-    url,
-    query,
-    filters = [],
-    page,
-    render,
-    none,
-    more,
-    noMatch,
-    noneYet = '',
-    download = null,
-  }: List<Row>,
-): Html {
-  const { rows, newer, older } = page;
+export function renderList<Row>(words: PanelTexts, list: List<Row>): Html {
+  const { url, query, filters = [], render, more, download = null } = list;
+  const { none, noMatch, noneYet = '' } = list;
+  const { rows, newer, older } = list.page;
   const own = filtersIn(query);
   const isFiltered = Object.keys(own).length > 0;
   const isFirst = PLACES.every(name => query[name] === undefined);

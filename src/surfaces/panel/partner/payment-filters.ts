@@ -41,22 +41,19 @@ type PartnerListRequest = Static<typeof PartnerListQuery>;
 
 /** The filters of a list of payments as a query of the reports. */
 export function toReportQuery(list: PartnerListRequest): PartnerPaymentReportQuery {
-  const { merchant: merchantId, network: blockchainId, from, to, search, status } = list;
-  const { payment: transactionId, name: merchantName, address: addressSearch, hash: txHash } = list;
-  const filters = {
-    search,
-    status,
-    merchantId,
-    blockchainId,
-    transactionId,
-    merchantName,
-    addressSearch,
-    txHash,
-  };
   return {
-    ...withoutMissing(filters),
-    startDate: toDate(from),
-    endDate: toInclusiveEnd(to),
+    ...withoutMissing({
+      search: list.search,
+      status: list.status,
+      merchantId: list.merchant,
+      blockchainId: list.network,
+      transactionId: list.payment,
+      merchantName: list.name,
+      addressSearch: list.address,
+      txHash: list.hash,
+    }),
+    startDate: toDate(list.from),
+    endDate: toInclusiveEnd(list.to),
   };
 }
 

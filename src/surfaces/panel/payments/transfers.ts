@@ -83,13 +83,9 @@ function returnOf(words: PanelTexts, transfer: MerchantTransfer): Html | null {
 /** What was done with the money of a deposit. */
 export function remedyOf(
   { payments: { transfers } }: PanelTexts,
-  {
-    remedy,
-    remedy_note: note,
-    remedy_to: to,
-    remedy_hash: hash,
-  }: Pick<Deposit, 'remedy' | 'remedy_note' | 'remedy_to' | 'remedy_hash'>,
+  deposit: Pick<Deposit, 'remedy' | 'remedy_note' | 'remedy_to' | 'remedy_hash'>,
 ): Html {
+  const { remedy, remedy_note: note, remedy_to: to, remedy_hash: hash } = deposit;
   const added = note !== null && html` ${note}`;
   switch (remedy) {
     case 'returned':
