@@ -26,8 +26,7 @@ import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/c
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import { columnTypes } from '#storage/database/column-values.ts';
 import { FreshCache } from '#storage/database/fresh-cache.ts';
-import { listConfiguredNetworks } from '#storage/repositories/accounts/deposit-addresses.ts';
-import { findMainBranch } from '#storage/repositories/accounts/merchants.ts';
+import { findMerchantSetup } from '#storage/repositories/accounts/merchant-setup.ts';
 import { registerHealth } from '#surfaces/api/health.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { SIX_ROUND_TRIPS as SIX } from './statements.ts';
@@ -66,12 +65,12 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
 
   const known = new Map<string, ReturnType<typeof readMerchant>>();
   async function readMerchant(id: string) {
-    const branch = await findMainBranch(storage.db, id);
-    if (branch === undefined) throw new Error('the merchant has no main branch');
-    const configured = await listConfiguredNetworks(storage.db, branch.id);
-    const networks = chooseNetworks(undefined, configured, 'watched');
+    const setup = await findMerchantSetup(storage.db, id);
+    if (setup === undefined || setup.mainBranchId === null)
+      throw new Error('the merchant has no main branch');
+    const networks = chooseNetworks(undefined, setup.networks, 'watched');
     return {
-      branchId: branch.id,
+      branchId: setup.mainBranchId,
       networks: networks.map(network => network.id),
       windowMs: Math.max(...networks.map(network => network.windowMinutes)) * MINUTE_MS,
     };

@@ -67,7 +67,7 @@ export function removeDomain(
   domain: string,
 ): Promise<{ merchantId: string; domain: string }> {
   return audited(operator, 'domain.remove', async tx => {
-    if (!(await removeRedirectDomain(tx, merchantId, domain))) {
+    if ((await removeRedirectDomain(tx, { merchant_id: merchantId, domain })) === 0) {
       throw new OperationRefused('domain-missing', { name: domain });
     }
     return { result: { merchantId, domain }, objectId: merchantId, detail: { domain } };

@@ -71,7 +71,7 @@ async function admitPeople(operator: Operator, liveId: string, twinId: string): 
   const now = new Date(operator.clock());
   for (const { name, email, role, status, person_id } of await listMerchantUsers(db, liveId)) {
     if (status !== 'active' || person_id === null) continue;
-    const present = await findUserOfPerson(db, twinId, person_id);
+    const present = await findUserOfPerson(db, { merchant_id: twinId, person_id });
     if (present !== undefined) {
       if (role === 'admin') await setUser(operator, present.id, { role, status });
       continue;

@@ -96,7 +96,7 @@ async function restrictInTwin(
   if (personId === null || (status ?? role) === undefined) return;
   const { db } = operator;
   const twin = await findTestTwin(db, liveId);
-  const user = twin && (await findUserOfPerson(db, twin.id, personId));
+  const user = twin && (await findUserOfPerson(db, { merchant_id: twin.id, person_id: personId }));
   if (user === undefined) return;
   const change = {
     ...(user.status === status ? {} : { status }),

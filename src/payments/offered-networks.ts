@@ -2,7 +2,7 @@ import { ApiError } from '#errors/api-error.ts';
 import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Network } from '#storage/database/network-tables.ts';
-import type { ConfiguredNetwork } from '#storage/repositories/accounts/deposit-addresses.ts';
+import type { ConfiguredNetwork } from '#storage/repositories/accounts/merchant-setup.ts';
 import {
   listNetworksOnChains,
   type NetworkOnChain,

@@ -50,7 +50,7 @@ export async function attemptIn<T>(
   }
 
   async function end(): Promise<never> {
-    await deleteSession(db, session.person_id, session.id);
+    await deleteSession(db, session);
     throw new SessionEnded();
   }
 }

@@ -29,6 +29,9 @@ export function putAside(
 }
 
 /** Shows something again that a person had put aside. */
-export function showAgain(db: Connection, { personId, accountId, item }: SeenItem): Promise<void> {
-  return deletePutAside(db, { person_id: personId, account_id: accountId, item });
+export async function showAgain(
+  db: Connection,
+  { personId, accountId, item }: SeenItem,
+): Promise<void> {
+  await deletePutAside(db, { person_id: personId, account_id: accountId, item });
 }

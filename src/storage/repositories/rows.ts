@@ -2,38 +2,70 @@ import {
   type Insertable,
   type Selectable,
   type SelectQueryBuilder,
+  type SqlBool,
   sql,
   type Updateable,
 } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Tables } from '../database/tables.ts';
 
+type Table = keyof Tables;
 /** The tables whose `id` is a string. */
-type Table = { [T in keyof Tables]: Tables[T] extends { id: string } ? T : never }[keyof Tables];
+type WithId = { [T in Table]: Tables[T] extends { id: string } ? T : never }[Table];
 type Row<T extends Table> = Selectable<Tables[T]>;
+type Columns<T extends Table> = readonly (keyof Row<T> & string)[];
+type Value<T extends Table, C extends keyof Row<T>> = NonNullable<Row<T>[C]>;
+/** A value for each of the columns. */
+type Values<T extends Table, C extends Columns<T>> = { readonly [K in C[number]]: Value<T, K> };
 
-// Kysely's types need the name of one table. These statements are the same for all: they use `id` alone.
+// Kysely's types need the name of one table. These statements are the same for all.
 const typed = (table: Table) => table as 'people';
 
-/** Makes a function that reads a row by a unique column; undefined if there is none. */
-export function findBy<T extends Table, C extends keyof Row<T> & string>(table: T, column: C) {
-  return (db: Connection, value: NonNullable<Row<T>[C]>) => {
-    const query = db.selectFrom(typed(table)).selectAll().where(sql.ref(column), '=', value);
+const have = <C extends string>(columns: readonly C[], values: Readonly<Record<C, unknown>>) =>
+  sql<SqlBool>`${sql.join(
+    columns.map(column => sql`${sql.ref(column)} = ${values[column]}`),
+    sql` and `,
+  )}`;
+
+/** Makes a function that reads the row with these values, which no two rows have; undefined if there is none. */
+export function findWhere<T extends Table, const C extends Columns<T>>(table: T, ...columns: C) {
+  return (db: Connection, values: Values<T, C>) => {
+    const query = db.selectFrom(typed(table)).selectAll().where(have(columns, values));
     return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
   };
 }
 
+/** Makes a function that reads a row by a unique column; undefined if there is none. */
+export function findBy<T extends Table, C extends keyof Row<T> & string>(table: T, column: C) {
+  const find = findWhere(table, column);
+  return (db: Connection, value: Value<T, C>) => find(db, { [column]: value } as Values<T, [C]>);
+}
+
 /** Makes a function that reads a row by its ID; undefined if there is none. */
-export function findById<T extends Table>(table: T) {
-  const find: unknown = findBy(table, 'id' as keyof Row<T> & string);
+export function findById<T extends WithId>(table: T) {
+  const find: unknown = findBy(typed(table), 'id');
   return find as (db: Connection, id: string) => Promise<Row<T> | undefined>;
+}
+
+/** Makes a function that deletes the rows with these values, and returns how many there were. */
+export function deleteWhere<T extends Table, const C extends Columns<T>>(table: T, ...columns: C) {
+  return async (db: Connection, values: Values<T, C>) => {
+    const query = db.deleteFrom(typed(table)).where(have(columns, values));
+    return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+  };
+}
+
+/** Makes a function that deletes the rows with a value, and returns how many there were. */
+export function deleteBy<T extends Table, C extends keyof Row<T> & string>(table: T, column: C) {
+  const remove = deleteWhere(table, column);
+  return (db: Connection, value: Value<T, C>) => remove(db, { [column]: value } as Values<T, [C]>);
 }
 
 /**
  * Makes a function that reads a row and locks it until the transaction ends; undefined if there is none.
  * @param strength `forNoKeyUpdate` lets other transactions insert rows that refer to it.
  */
-export function lockById<T extends Table>(
+export function lockById<T extends WithId>(
   table: T,
   strength: 'forUpdate' | 'forNoKeyUpdate' = 'forUpdate',
 ) {
@@ -55,7 +87,7 @@ export function insertInto<T extends Table>(table: T) {
 }
 
 /** Makes a function that changes a row and returns it; undefined if there is none. */
-export function updateById<T extends Table>(table: T) {
+export function updateById<T extends WithId>(table: T) {
   return (db: Connection, id: string, change: Updateable<Tables[T]>) => {
     const query = update(db, table, id, change);
     return query.executeTakeFirst() as Promise<unknown> as Promise<Row<T> | undefined>;
@@ -63,14 +95,14 @@ export function updateById<T extends Table>(table: T) {
 }
 
 /** Makes a function that changes a row and returns it. It throws Kysely's NoResultError if there is none. */
-export function updateByIdOrThrow<T extends Table>(table: T) {
+export function updateByIdOrThrow<T extends WithId>(table: T) {
   return (db: Connection, id: string, change: Updateable<Tables[T]>) => {
     const query = update(db, table, id, change);
     return query.executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row<T>>;
   };
 }
 
-function update(db: Connection, table: Table, id: string, change: unknown) {
+function update(db: Connection, table: WithId, id: string, change: unknown) {
   return db
     .updateTable(typed(table))
     .set(change as never)
@@ -82,7 +114,7 @@ function update(db: Connection, table: Table, id: string, change: unknown) {
  * Makes a function that lists the newest rows of a table whose IDs begin with their time: at most `limit`; with
  * `before`, only rows older than that one.
  */
-export function listNewest<T extends Table>(table: T) {
+export function listNewest<T extends WithId>(table: T) {
   return (db: Connection, { limit, before }: { limit: number; before?: string | undefined }) => {
     let query = db.selectFrom(typed(table)).selectAll().orderBy('id', 'desc').limit(limit);
     if (before !== undefined) query = query.where('id', '<', before);

@@ -295,7 +295,10 @@ describe('a person in both', () => {
 
   /** The user that somebody signs in to the twin as. */
   async function userIn(twin: Merchant, { personId }: Visitor) {
-    const user = await findUserOfPerson(service.db, twin.id, personId);
+    const user = await findUserOfPerson(service.db, {
+      merchant_id: twin.id,
+      person_id: personId,
+    });
     if (user === undefined) throw new Error('no user');
     return user;
   }
@@ -413,7 +416,10 @@ describe('a person in both', () => {
       makeTestTwin(operatorOf(service), merchant.id),
       setUser(operatorOf(service), ada.userId, { status: 'inactive' }),
     ]);
-    const own = await findUserOfPerson(service.db, (await twinOf(merchant)).id, ada.personId);
+    const own = await findUserOfPerson(service.db, {
+      merchant_id: (await twinOf(merchant)).id,
+      person_id: ada.personId,
+    });
     expect(own?.status ?? 'inactive').toBe('inactive');
   });
 });

@@ -65,7 +65,8 @@ export function createLowHead(watcher: Watcher): LowHead {
       const isPatient = Math.abs(clock() - lowSince) < patienceMs && !overtaken.has(node.id);
       if (!isHalted && isPatient) return 'nothing';
       const { cursor_height: cursor } = state;
-      const recorded = cursor === null ? undefined : await findRingEntry(db, chain.id, cursor);
+      const recorded =
+        cursor === null ? undefined : await findRingEntry(db, { chain: chain.id, height: cursor });
       const text = `the newest block of ${node.label}, ${heads.tip.height}, is below the recorded ones`;
       const claim = { node, recorded, text, tip: heads.tip };
       const verdict = await askAnother(watcher, claim, signal);

@@ -13,6 +13,7 @@ import type { Network } from '#storage/database/network-tables.ts';
 import type { NodeRole, NodeRow } from '#storage/database/watching-tables.ts';
 import { cutRing } from '#storage/repositories/chains/blocks.ts';
 import { findChain } from '#storage/repositories/chains/chains.ts';
+import { cutBalances } from '#storage/repositories/chains/held-balances.ts';
 import {
   deleteNode,
   findNode,
@@ -21,7 +22,6 @@ import {
   updateNode,
 } from '#storage/repositories/chains/nodes.ts';
 import {
-  forgetBalances,
   listNetworksOfChain,
   lockChainSetup,
   resetChain,
@@ -189,7 +189,7 @@ export async function removeNode(operator: Operator, id: string): Promise<NodeRo
     if ((await listNodes(tx, node.chain)).length === 0) {
       await resetChain(tx, node.chain);
       await cutRing(tx, node.chain, -1);
-      await forgetBalances(tx, node.chain);
+      await cutBalances(tx, node.chain, -1);
     }
     await settleNetworks(tx, node.chain, []);
     const detail = { chain: node.chain, label: node.label, role: node.role };

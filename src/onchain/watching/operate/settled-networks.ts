@@ -1,7 +1,8 @@
 import type { Connection } from '#storage/database/connection.ts';
 import type { Network, SettledBy } from '#storage/database/network-tables.ts';
+import { updateNetwork } from '#storage/repositories/chains/networks.ts';
 import { listNodes } from '#storage/repositories/chains/nodes.ts';
-import { listNetworksOfChain, setSettledBy } from '#storage/repositories/chains/setup.ts';
+import { listNetworksOfChain } from '#storage/repositories/chains/setup.ts';
 import { CommandRefused } from './command-refused.ts';
 import type { TokenCheck } from './verify-node.ts';
 
@@ -27,7 +28,8 @@ export async function settleNetworks(
         : nodes.some(({ role }) => role === 'primary')
           ? seenBy(network, check)
           : 'nobody';
-    if (settledBy !== network.settled_by) await setSettledBy(tx, network.id, settledBy);
+    if (settledBy !== network.settled_by)
+      await updateNetwork(tx, network.id, { settled_by: settledBy });
     settled.push({ ...network, settled_by: settledBy });
   }
   return settled;

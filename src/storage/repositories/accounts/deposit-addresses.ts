@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Network, NetworkEnvironment, SettledBy } from '../../database/network-tables.ts';
+import type { Network } from '../../database/network-tables.ts';
 import { type WalletUse, walletUses } from './wallet-addresses.ts';
 
 export interface DepositAddress {
@@ -16,25 +16,6 @@ export interface DatedAddress extends Omit<DepositAddress, 'walletId'> {
   /** The wallet that it is the first address of; null for a static address. */
   wallet: WalletUse | null;
 }
-
-/** A network that a branch has an address on. */
-export interface ConfiguredNetwork {
-  id: string;
-  environment: NetworkEnvironment;
-  windowMinutes: number;
-  /** Whether an operator has the network switched on. */
-  isActive: boolean;
-  settledBy: SettledBy;
-}
-
-/** Columns of `networks` that make a `ConfiguredNetwork`. */
-export const CONFIGURED_NETWORK = [
-  'networks.id',
-  'networks.environment',
-  'networks.window_minutes as windowMinutes',
-  'networks.is_active as isActive',
-  'networks.settled_by as settledBy',
-] as const;
 
 /** A branch's addresses, in the order of the networks (at most 20 on each of 24). */
 export function listDepositAddresses(db: Connection, branchId: string): Promise<DepositAddress[]> {
@@ -100,26 +81,6 @@ export async function findWalletOn(
     .where('wallet_id', 'is not', null)
     .executeTakeFirst();
   return row?.wallet_id ?? null;
-}
-
-/** The networks a branch has an address on, in the order of the documentation (at most 24). */
-export function listConfiguredNetworks(
-  db: Connection,
-  branchId: string,
-): Promise<ConfiguredNetwork[]> {
-  return db
-    .selectFrom(
-      db
-        .selectFrom('deposit_addresses')
-        .select('blockchain_id')
-        .distinct()
-        .where('branch_id', '=', branchId)
-        .as('configured'),
-    )
-    .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
-    .select(CONFIGURED_NETWORK)
-    .orderBy('networks.position')
-    .execute();
 }
 
 /** The networks on which a branch has no address but another one has, in the order of the documentation (at most 24). */

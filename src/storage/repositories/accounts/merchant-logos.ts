@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { MerchantLogosTable } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
+import { deleteBy } from '../rows.ts';
 
 /** The hash under which a merchant's logo is served; null for none. */
 export async function findLogoHash(db: Connection, merchantId: string): Promise<string | null> {
@@ -48,6 +49,4 @@ export async function replaceLogo(
     .execute();
 }
 
-export async function removeLogo(db: Connection, merchantId: string): Promise<void> {
-  await db.deleteFrom('merchant_logos').where('merchant_id', '=', merchantId).execute();
-}
+export const removeLogo = deleteBy('merchant_logos', 'merchant_id');

@@ -1,8 +1,27 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Merchant } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
+import type { NetworkEnvironment, SettledBy } from '../../database/network-tables.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
-import { CONFIGURED_NETWORK, type ConfiguredNetwork } from './deposit-addresses.ts';
+
+/** A network that a branch has an address on. */
+export interface ConfiguredNetwork {
+  id: string;
+  environment: NetworkEnvironment;
+  windowMinutes: number;
+  /** Whether an operator has the network switched on. */
+  isActive: boolean;
+  settledBy: SettledBy;
+}
+
+/** Columns of `networks` that make a `ConfiguredNetwork`. */
+const CONFIGURED_NETWORK = [
+  'networks.id',
+  'networks.environment',
+  'networks.window_minutes as windowMinutes',
+  'networks.is_active as isActive',
+  'networks.settled_by as settledBy',
+] as const;
 
 /** A merchant without the columns that only concern what payers see, or what its admins decide. */
 export type PaidMerchant = Omit<

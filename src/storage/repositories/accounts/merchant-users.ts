@@ -1,6 +1,14 @@
 import type { MerchantUser } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { findById, insertInto, listBy, lockById, NEWEST_FIRST, updateById } from '../rows.ts';
+import {
+  findById,
+  findWhere,
+  insertInto,
+  listBy,
+  lockById,
+  NEWEST_FIRST,
+  updateById,
+} from '../rows.ts';
 import { MERCHANT_STATE, type MerchantState, toMerchantState } from './merchant-state.ts';
 
 /** A user with the state of its accounts: everything that authentication needs. */
@@ -40,18 +48,7 @@ export const lockMerchantUser = lockById('merchant_users');
 export const updateMerchantUser = updateById('merchant_users');
 
 /** The user as whom a person signs in to a merchant, even if inactive. */
-export function findUserOfPerson(
-  db: Connection,
-  merchantId: string,
-  personId: string,
-): Promise<MerchantUser | undefined> {
-  return db
-    .selectFrom('merchant_users')
-    .selectAll()
-    .where('person_id', '=', personId)
-    .where('merchant_id', '=', merchantId)
-    .executeTakeFirst();
-}
+export const findUserOfPerson = findWhere('merchant_users', 'merchant_id', 'person_id');
 
 /**
  * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in

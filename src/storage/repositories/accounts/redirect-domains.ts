@@ -1,4 +1,5 @@
 import type { Connection } from '../../database/connection.ts';
+import { deleteWhere } from '../rows.ts';
 
 /** The merchant's allowed redirect domains, in alphabetical order (at most 20). */
 export async function listRedirectDomains(db: Connection, merchantId: string): Promise<string[]> {
@@ -24,16 +25,4 @@ export async function insertRedirectDomain(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** @returns Whether the domain existed. */
-export async function removeRedirectDomain(
-  db: Connection,
-  merchantId: string,
-  domain: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('redirect_domains')
-    .where('merchant_id', '=', merchantId)
-    .where('domain', '=', domain)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
-}
+export const removeRedirectDomain = deleteWhere('redirect_domains', 'merchant_id', 'domain');

@@ -1,30 +1,12 @@
 import type { Connection } from '../../database/connection.ts';
 import type { ChainBlock } from '../../database/watching-tables.ts';
+import { findWhere, listBy } from '../rows.ts';
 
 /** The ring of a chain, newest first: the last block of each recorded range. */
-export function listRing(db: Connection, chain: string): Promise<ChainBlock[]> {
-  return db
-    .selectFrom('chain_blocks')
-    .selectAll()
-    .where('chain', '=', chain)
-    .orderBy('height', 'desc')
-    .limit(5_000)
-    .execute();
-}
+export const listRing = listBy('chain_blocks', 'chain', ['height desc'], 5_000);
 
 /** The entry of the ring at a height. */
-export function findRingEntry(
-  db: Connection,
-  chain: string,
-  height: number,
-): Promise<ChainBlock | undefined> {
-  return db
-    .selectFrom('chain_blocks')
-    .selectAll()
-    .where('chain', '=', chain)
-    .where('height', '=', height)
-    .executeTakeFirst();
-}
+export const findRingEntry = findWhere('chain_blocks', 'chain', 'height');
 
 /** Adds the last block of a recorded range. */
 export async function addToRing(db: Connection, block: ChainBlock): Promise<void> {

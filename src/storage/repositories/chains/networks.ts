@@ -88,5 +88,5 @@ export function findNetworkOnChain(
   return networksOnChains(db).where('networks.id', '=', id).executeTakeFirst();
 }
 
-/** Updates the columns that operators may change; undefined leaves a column unchanged. */
+/** Updates columns of a network; undefined leaves one unchanged. */
 export const updateNetwork = updateById('networks');

@@ -6,7 +6,7 @@ import type {
   NodeState,
   NodeStatesTable,
 } from '../../database/watching-tables.ts';
-import { findById, insertInto, updateById } from '../rows.ts';
+import { deleteBy, findById, insertInto, updateById } from '../rows.ts';
 
 /** A bound for queries: every node is asked for its head, so a chain has a handful. */
 const NODES_MAXIMUM = 1_000;
@@ -29,9 +29,7 @@ export const findNode = findById('nodes');
 export const insertNode = insertInto('nodes');
 export const updateNode = updateById('nodes');
 
-export async function deleteNode(db: Connection, id: string): Promise<void> {
-  await db.deleteFrom('nodes').where('id', '=', id).execute();
-}
+export const deleteNode = deleteBy('nodes', 'id');
 
 /** What a watcher sees of a node now. */
 type NodeSighting = Omit<Selectable<NodeStatesTable>, 'at'>;

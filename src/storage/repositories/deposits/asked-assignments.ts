@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { AskedAssignmentsTable } from '../../database/deposit-tables.ts';
+import { deleteBy } from '../rows.ts';
 
 /** An assignment that waits for the approval of a second person, with the name of the person who asks for it. */
 interface AskedAssignment {
@@ -48,6 +49,4 @@ export function findAskedAssignment(
 }
 
 /** Call it when the deposit is settled, one way or another. */
-export async function deleteAskedAssignment(db: Connection, depositId: string): Promise<void> {
-  await db.deleteFrom('asked_assignments').where('deposit_id', '=', depositId).execute();
-}
+export const deleteAskedAssignment = deleteBy('asked_assignments', 'deposit_id');

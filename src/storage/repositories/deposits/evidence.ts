@@ -3,6 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, TransactionResponses } from '../../database/deposit-tables.ts';
 import type { EvidenceKey } from '../../database/key-tables.ts';
 import { lockNumber } from '../advisory-locks.ts';
+import { insertInto } from '../rows.ts';
 
 /** Key of the advisory lock under which the first key is made. */
 const KEY_LOCK = 20_261_124;
@@ -61,6 +62,4 @@ export function lockEvidenceKeys(db: Connection): Promise<void> {
   return lockNumber(db, KEY_LOCK);
 }
 
-export async function insertEvidenceKey(db: Connection, row: EvidenceKey): Promise<void> {
-  await db.insertInto('evidence_keys').values(row).execute();
-}
+export const insertEvidenceKey = insertInto('evidence_keys');

@@ -1,22 +1,10 @@
 import type { Insertable } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type {
-  BookedDeposit,
-  BookedReturn,
-  BookedReturnsTable,
-} from '../../database/deposit-tables.ts';
+import type { BookedReturn, BookedReturnsTable } from '../../database/deposit-tables.ts';
+import { findBy } from '../rows.ts';
 
 /** The entry of a final deposit that settled no payment in a merchant's books; undefined if there is none. */
-export function findBookedDeposit(
-  db: Connection,
-  depositId: string,
-): Promise<BookedDeposit | undefined> {
-  return db
-    .selectFrom('booked_deposits')
-    .selectAll()
-    .where('deposit_id', '=', depositId)
-    .executeTakeFirst();
-}
+export const findBookedDeposit = findBy('booked_deposits', 'deposit_id');
 
 export async function insertReturn(
   db: Connection,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { deleteWhere } from '../rows.ts';
 
 /** Whose it is that something was put aside, and in which account. */
 interface PutAsideOwner {
@@ -39,14 +40,4 @@ export async function insertPutAside(
       order by at desc offset ${maximum - 1})`.execute(db);
 }
 
-export async function deletePutAside(
-  db: Connection,
-  { person_id, account_id, item }: PutAside,
-): Promise<void> {
-  await db
-    .deleteFrom('attention_put_aside')
-    .where('person_id', '=', person_id)
-    .where('account_id', '=', account_id)
-    .where('item', '=', item)
-    .execute();
-}
+export const deletePutAside = deleteWhere('attention_put_aside', 'person_id', 'account_id', 'item');

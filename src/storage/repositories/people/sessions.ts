@@ -3,7 +3,15 @@ import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, Person } from '../../database/people-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import { deleteBatch } from '../old-rows.ts';
-import { findById, insertInto, listBy, NEWEST_FIRST, updateById } from '../rows.ts';
+import {
+  deleteBy,
+  deleteWhere,
+  findById,
+  insertInto,
+  listBy,
+  NEWEST_FIRST,
+  updateById,
+} from '../rows.ts';
 
 const eb = expressionBuilder<Tables, 'panel_sessions'>();
 
@@ -74,19 +82,10 @@ export async function countWrong(
 export const listSessions = listBy('panel_sessions', 'person_id', NEWEST_FIRST, 100);
 
 /** Ends one session of a person; another person's stays. */
-export async function deleteSession(db: Connection, personId: string, id: string): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('panel_sessions')
-    .where('id', '=', id)
-    .where('person_id', '=', personId)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
+export const deleteSession = deleteWhere('panel_sessions', 'person_id', 'id');
 
 /** Ends the session that another one replaces in its browser, which may be another person's. */
-export async function deleteReplacedSession(db: Connection, id: string): Promise<void> {
-  await db.deleteFrom('panel_sessions').where('id', '=', id).execute();
-}
+export const deleteReplacedSession = deleteBy('panel_sessions', 'id');
 
 /** Ends all sessions of a person but one, or all. */
 export async function deleteSessionsOf(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { insertInto } from '../rows.ts';
 
 export interface AttemptLimits {
   /**
@@ -51,12 +52,7 @@ export async function forgetAttempts(db: Connection, keys: readonly Buffer[]): P
   await db.deleteFrom('sign_in_counters').where('key', 'in', keys).execute();
 }
 
-export async function insertDevice(
-  db: Connection,
-  row: { token_hash: Buffer; person_id: string; created_at: Date },
-): Promise<void> {
-  await db.insertInto('known_devices').values(row).execute();
-}
+export const insertDevice = insertInto('known_devices');
 
 /** Token hashes of the devices that have signed in as a person, newest first, at most a thousand. */
 export async function listDevices(db: Connection, personId: string): Promise<Buffer[]> {

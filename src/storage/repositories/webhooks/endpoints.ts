@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
 import { wipePrevious } from '../keys/sealed-secrets.ts';
-import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
+import { findById, findWhere, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
 export const insertWebhookEndpoint = insertInto('webhook_endpoints');
 export const findWebhookEndpoint = findById('webhook_endpoints');
@@ -10,18 +10,7 @@ export const lockWebhookEndpoint = lockById('webhook_endpoints', 'forNoKeyUpdate
 export const updateWebhookEndpoint = updateByIdOrThrow('webhook_endpoints');
 
 /** Undefined for an endpoint of others, as for a missing one. */
-export function findOwnEndpoint(
-  db: Connection,
-  merchantId: string,
-  id: string,
-): Promise<WebhookEndpoint | undefined> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('id', '=', id)
-    .where('merchant_id', '=', merchantId)
-    .executeTakeFirst();
-}
+export const findOwnEndpoint = findWhere('webhook_endpoints', 'merchant_id', 'id');
 
 /** At most `limit` endpoints of a merchant: the enabled ones first, then newest first. */
 export function listOwnEndpoints(

@@ -115,7 +115,10 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     rule: lately,
     params: SessionParams,
     async change(request) {
-      const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
+      const ended = await deleteSession(db, {
+        person_id: sessionOf(request).person.id,
+        id: request.params.id,
+      });
       if (!ended) throw new ApiError('E3001');
     },
     again: show,

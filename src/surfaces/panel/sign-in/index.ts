@@ -114,6 +114,6 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
 
   async function endSession(request: FastifyRequest): Promise<void> {
     const session = visitOf(request).session?.session;
-    if (session !== undefined) await deleteSession(db, session.person_id, session.id);
+    if (session !== undefined) await deleteSession(db, session);
   }
 }

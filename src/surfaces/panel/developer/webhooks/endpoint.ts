@@ -40,7 +40,10 @@ export async function requireEndpoint(
   { db }: Pick<PanelDependencies, 'db'>,
 ): Promise<WebhookEndpoint> {
   const { accountId } = membershipOf(request);
-  const endpoint = await findOwnEndpoint(db, accountId, request.params.endpointId);
+  const endpoint = await findOwnEndpoint(db, {
+    merchant_id: accountId,
+    id: request.params.endpointId,
+  });
   if (endpoint === undefined) throw new ApiError('E3001');
   return endpoint;
 }
