@@ -1,8 +1,8 @@
 import { readConfig } from '#config/config.ts';
 import { DEMO_ROLES, type DemoRole } from '#runtime/development/demo-credentials.ts';
 import type { CliCommand } from './cli-command.ts';
+import { openDemo } from './integration/demo-or-own-key.ts';
 import { chooseDemoAddress } from './integration/request-address.ts';
-import { openDemo } from './integration/request-credentials.ts';
 import { type JsonFlag, printJson, printLines } from './print.ts';
 import { choice } from './values.ts';
 

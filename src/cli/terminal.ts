@@ -21,10 +21,7 @@ export interface Terminal {
 
 /** The command failed. Only the message is printed. */
 export class CommandFailed extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CommandFailed';
-  }
+  override readonly name = 'CommandFailed';
 }
 
 /** The command failed and has already printed its result: only the exit status is left to set. */

@@ -22,7 +22,7 @@ import { createWatchList } from '#onchain/watching/watch-list.ts';
 import { readHistory } from '#payments/history.ts';
 import { movePayment } from '#payments/move-payment.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
-import { readRows } from '#reports/accounting/read-rows.ts';
+import { readRows } from '#reports/accounting/file.ts';
 import { makeEvidence } from '#reports/evidence/document.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';

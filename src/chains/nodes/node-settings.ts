@@ -1,13 +1,10 @@
 import type { Keyring } from '#crypto/keyring.ts';
-import type { NodeAbilities, NodeRole, NodeRow } from '#storage/database/watching-tables.ts';
+import type { NodeRow } from '#storage/database/watching-tables.ts';
+import type { Node } from './node.ts';
 import { type NodeAccess, openAccess } from './node-access.ts';
 
-export interface NodeSettings {
-  readonly id: string;
+export interface NodeSettings extends Pick<Node, 'id' | 'label' | 'role' | 'abilities'> {
   readonly chain: string;
-  readonly label: string;
-  readonly role: NodeRole;
-  readonly abilities: NodeAbilities;
   readonly requestsPerSecond: number;
   readonly access: NodeAccess;
 }

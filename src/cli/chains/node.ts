@@ -4,15 +4,17 @@ import {
   removeNode,
   setNode,
   testNode,
+  type VerifiedNode,
 } from '#onchain/watching/operate/manage-nodes.ts';
 import { type NodeTools, requireChain } from '#onchain/watching/operate/node-tools.ts';
-import type { NodeRole } from '#storage/database/watching-tables.ts';
+import { describeIdentity } from '#onchain/watching/verify-identity.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import type { NodeRole, NodeRow } from '#storage/database/watching-tables.ts';
 import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readSecretFlag } from '../named-file.ts';
 import type { Session } from '../session.ts';
 import { choice, integerFrom, parseId, parseName } from '../values.ts';
-import { nodeObject, verifiedNodeObject } from './node-object.ts';
 
 const ROLES: readonly NodeRole[] = ['primary', 'check'];
 const REQUESTS_MAXIMUM = 10_000;
@@ -110,4 +112,38 @@ function addSettings(command: CliCommand): CliCommand {
 /** `none` means no limit. */
 function settingsOf({ role, requestsPerSecond, callsPerDay }: SetFlags) {
   return { role, requestsPerSecond, callsPerDay: callsPerDay === 'none' ? null : callsPerDay };
+}
+
+/** A node as the command line shows it: never its URL or headers. */
+function nodeObject(node: NodeRow) {
+  return {
+    id: node.id,
+    chain: node.chain,
+    label: node.label,
+    role: node.role,
+    requestsPerSecond: node.requests_per_second,
+    callsPerDay: node.calls_per_day,
+    abilities: node.abilities,
+    verifiedAt: node.verified_at,
+    createdAt: node.created_at,
+  };
+}
+
+/** A node with the results of its verification. */
+function verifiedNodeObject({ node, report, networks }: VerifiedNode) {
+  return {
+    ...nodeObject(node),
+    identity: describeIdentity(report.identity),
+    height: report.height,
+    networks: networks.map(network => ({
+      id: network.id,
+      settledBy: network.settled_by,
+      problem: problemOf(network, report.networks.find(({ id }) => id === network.id)?.problem),
+    })),
+  };
+}
+
+function problemOf({ settled_by, chain }: Network, found?: string | null): string | null {
+  if (settled_by === 'chain') return null;
+  return found ?? (settled_by === 'nobody' ? `${chain} has no primary node` : null);
 }

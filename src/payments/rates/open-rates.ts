@@ -2,28 +2,20 @@ import type { BaseLogger } from 'pino';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#time/clock.ts';
 import { type AgreedRates, createAgreedRates } from './agreed-rates.ts';
-import { BITSTAMP } from './bitstamp.ts';
-import { COINBASE } from './coinbase.ts';
+import { BITSTAMP, COINBASE, convertFromUsdt, KRAKEN, OKX } from './exchanges.ts';
 import { createFixedRates } from './fixed-rates.ts';
-import { KRAKEN } from './kraken.ts';
-import { convertFromUsdt, OKX } from './okx.ts';
 import type { Rates } from './rate-source.ts';
 import { createTickerSource } from './ticker-source.ts';
 
-/** Base URL of each market, without a trailing slash. */
-export interface SourceUrls {
-  readonly coinbase: string;
-  readonly kraken: string;
-  readonly bitstamp: string;
-  readonly okx: string;
-}
-
-const LIVE_URLS: SourceUrls = {
+const LIVE_URLS = {
   coinbase: COINBASE.url,
   kraken: KRAKEN.url,
   bitstamp: BITSTAMP.url,
   okx: OKX.url,
 };
+
+/** Base URL of each market, without a trailing slash. */
+export type SourceUrls = Readonly<typeof LIVE_URLS>;
 
 interface RatesContext {
   readonly clock: Clock;

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Keyring } from '#crypto/keyring.ts';
 import { type CsvColumn, csvParts, type FilePart } from '#payments/csv.ts';
-import type { Database } from '#storage/database/connection.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { listMovements, type MovementCursor } from '#storage/repositories/payments/movements.ts';
 import type { Clock } from '#time/clock.ts';
+import { addMonths, startOfMonth } from '#time/months.ts';
 import { signEvidence } from '../evidence/sign.ts';
 import type { SignedLines } from '../evidence/verify.ts';
-import { readRows } from './read-rows.ts';
-import { type Account, type AccountingRow, ROW_FIELDS } from './rows.ts';
+import { type Account, type AccountingRow, ROW_FIELDS, toRows } from './rows.ts';
 
 /** Movements that are read at once. */
 const PAGE = 1_000;
@@ -100,4 +101,23 @@ async function* signedLines(
     },
   );
   yield { text: `${JSON.stringify(signed)}\n`, rows: 0 };
+}
+
+/**
+ * All rows of a UTC month: by time and ID, those of one movement together.
+ * @param limit Movements that are read at once.
+ */
+export async function* readRows(
+  db: Connection,
+  account: Account,
+  month: string,
+  limit: number,
+): AsyncGenerator<readonly AccountingRow[]> {
+  const period = { from: startOfMonth(month), until: startOfMonth(addMonths(month, 1)) };
+  let after: MovementCursor | undefined;
+  do {
+    const page = await listMovements(db, account.id, { ...period, after, limit });
+    yield page.flatMap(movement => toRows(account, movement));
+    after = page.length === limit ? page.at(-1) : undefined;
+  } while (after !== undefined);
 }

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { BITSTAMP } from '#payments/rates/bitstamp.ts';
-import { COINBASE } from '#payments/rates/coinbase.ts';
-import { KRAKEN } from '#payments/rates/kraken.ts';
-import { convertFromUsdt, OKX } from '#payments/rates/okx.ts';
+import { BITSTAMP, COINBASE, convertFromUsdt, KRAKEN, OKX } from '#payments/rates/exchanges.ts';
 import { type RateSource, RateUnavailable } from '#payments/rates/rate-source.ts';
 import { createTickerSource } from '#payments/rates/ticker-source.ts';
 import { type Exchange, type ExchangeServer, reply, startExchanges } from './exchange-server.ts';

@@ -1,9 +1,8 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
-import type { PaymentStatus } from '../../database/payment-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import { containing } from '../like-pattern.ts';
-import type { Reach } from './totals.ts';
+import type { Reach, TotalsFilter } from './totals.ts';
 
 /** A search term: part of the payment's own text, of its merchant's name or ID, or of its address. */
 export interface Term {
@@ -13,13 +12,7 @@ export interface Term {
 }
 
 /** All given filters must match. */
-export interface PartnerPaymentFilters {
-  readonly status?: PaymentStatus | undefined;
-  readonly blockchainId?: string | undefined;
-  /** One of these merchants. */
-  readonly merchantIds?: readonly string[] | undefined;
-  /** One of these deposit addresses. */
-  readonly addresses?: readonly string[] | undefined;
+export interface PartnerPaymentFilters extends TotalsFilter {
   /** Inclusive bounds. */
   readonly createdFrom?: Date | undefined;
   readonly createdTo?: Date | undefined;

@@ -10,7 +10,7 @@ import { containing } from '../like-pattern.ts';
  */
 
 /** All given filters must match. */
-interface TotalsFilter {
+export interface TotalsFilter {
   readonly status?: PaymentStatus | undefined;
   readonly blockchainId?: string | undefined;
   /** Any of these merchants. */

@@ -56,16 +56,7 @@ function timeOrderedId(instant: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** An event as deliveries send it. */
-export interface OutgoingEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly createdAt: Date;
-  /** JSON text, exactly as stored. */
-  readonly data: string;
-  /** Trace headers of the request that caused the event; null without a trace. */
-  readonly traceparent: string | null;
-  readonly tracestate: string | null;
-}
+export type OutgoingEvent = Omit<NewEvent, 'merchantId' | 'paymentId'>;
 
 /** The lowest UUIDv7 of a millisecond, which is at or before `time`. */
 export function firstIdOf(time: number): string {

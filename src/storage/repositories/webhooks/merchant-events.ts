@@ -3,6 +3,7 @@ import { DELIVERIES_SHOWN } from '#schemas/list-events.ts';
 import type { Connection } from '../../database/connection.ts';
 import { type Given, type Prepared, prepare } from '../../database/prepared.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
+import type { NewEvent } from '../payments/events.ts';
 import { boundsOf, FIRST_ID, isBetween, LAST_ID, monthsOf } from './event-months.ts';
 
 export interface EventFilters {
@@ -29,13 +30,7 @@ interface EventPage {
 }
 
 /** An event, with its data exactly as it is sent. */
-export interface MerchantEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly createdAt: Date;
-  /** JSON text. */
-  readonly data: string;
-}
+export type MerchantEvent = Pick<NewEvent, 'id' | 'type' | 'createdAt' | 'data'>;
 
 /**
  * At most `limit` events of a merchant.

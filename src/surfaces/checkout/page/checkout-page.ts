@@ -6,11 +6,11 @@ import { billOf } from '../bill.ts';
 import type { Checkout, NetworkChoice } from '../checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../stage.ts';
 import { renderDocument } from './document.ts';
-import { renderLanguages } from './language-switch.ts';
 import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
 import { textsOf } from './stage-texts.ts';
+import { LANGUAGE_TAGS, languageOf } from './texts/languages.ts';
 import { renderTransfers } from './transfers.ts';
 import { type CheckoutView, dueOf, hasParts, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderPlainCode, renderWaiting } from './waiting-view.ts';
@@ -139,4 +139,15 @@ function renderSimulation({ path, locale }: CheckoutView): Html {
   const clock = html`<li><button name="advance" value="1h" formaction="${path}/clock${locale.query}"><code>clock</code> <span>an hour passes for this payment</span></button></li>`;
   const form = html`<form method="post" action="${path}/simulate${locale.query}"><ul lang="en" dir="ltr">${buttons}${clock}</ul></form>`;
   return renderDisclosure('simulate', locale.texts.options.simulate, form);
+}
+
+/** Links to the page in all languages. The choice is in the URL, so that it needs no cookie. */
+function renderLanguages({ path, locale }: CheckoutView): Html {
+  const links = LANGUAGE_TAGS.map(tag => {
+    const current = tag === locale.tag && html` aria-current="true"`;
+    return html`<li><a href="${path}?lang=${tag}" lang="${tag}" hreflang="${tag}" dir="${languageOf(tag).direction}"${current}>${languageOf(tag).name}</a></li>
+`;
+  });
+  return html`<nav class="languages" aria-label="${locale.texts.language}"><ul>
+${links}</ul></nav>`;
 }

@@ -1,14 +1,13 @@
 import { type Html, html } from '../../pages/html.ts';
+import { billOf } from '../bill.ts';
 import { redirectTarget } from '../checkout.ts';
 import type { CheckoutStage } from '../stage.ts';
 import { renderConfirmations } from './confirmations.ts';
-import { renderContact } from './contact.ts';
 import { copyButton } from './copy-button.ts';
 import { renderExplorerLink } from './explorer-link.ts';
-import { renderReceipt } from './receipt.ts';
 import { renderTransfers } from './transfers.ts';
-import { type CheckoutView, merchantOf, type Quote } from './view.ts';
-import { renderProgress } from './waiting-view.ts';
+import { amountOf, type CheckoutView, merchantOf, type Quote } from './view.ts';
+import { priceOf, renderProgress } from './waiting-view.ts';
 
 type OutcomeStage = Exclude<CheckoutStage, 'choose' | 'waiting'>;
 
@@ -97,4 +96,39 @@ function renderReturn(view: CheckoutView, stage: OutcomeStage): Html | null {
   }
   return html`<p><a class="button" id="return" href="${target}" rel="noreferrer" data-automatic>${label}</a></p>
 <p class="returning" hidden><span>${outcome.returning(html`<span class="seconds"></span>`)}</span> <button class="plain" type="button" id="stay">${outcome.stay}</button></p>`;
+}
+
+/** The merchant's contact for payers; null if there is none. */
+function renderContact({ checkout: { shop, payment }, locale }: CheckoutView): Html | null {
+  const { supportContact: contact } = shop;
+  if (contact === null) return null;
+  if (contact.startsWith('https://')) {
+    return html`<a class="contact" href="${contact}" target="_blank" rel="noreferrer noopener">${contact.replace('https://', '').replace(/\/$/, '')}<span class="visually-hidden"> (${locale.texts.opensNewTab})</span></a>`;
+  }
+  // An address may contain characters that begin another part of a URL, such as `?`.
+  const address = contact.split('@').map(encodeURIComponent).join('@');
+  const subject = encodeURIComponent(payment.id);
+  return html`<a class="contact" href="mailto:${address}?subject=${subject}">${contact}</a>`;
+}
+
+/** The payer's receipt. The transaction follows it on the page. */
+function renderReceipt(view: CheckoutView, quote: Quote | null): Html {
+  const { checkout, locale } = view;
+  const { receipt, orderReference } = locale.texts;
+  const { paid_at: paidAt, customer_reference_id: reference } = checkout.payment;
+  // May differ from the quote: more is accepted, and so is less within the merchant's tolerance.
+  const sent = quote && { ...quote, tokenAmount: checkout.received ?? quote.tokenAmount };
+  const rows: readonly (readonly [string, string | Html | null])[] = [
+    [receipt.to, merchantOf(view)],
+    [orderReference, reference],
+    [receipt.total, locale.format.dollars(billOf(checkout.payment).total)],
+    [receipt.sent, sent && amountOf(view, sent)],
+    [receipt.network, quote?.networkName ?? null],
+    [receipt.price, priceOf(view)],
+    [receipt.when, paidAt && locale.format.dateAndTime(paidAt)],
+  ];
+  return html`<h2 class="visually-hidden">${receipt.title}</h2>
+<dl class="values receipt">
+${rows.map(([name, value]) => value !== null && value !== '' && html`<div class="value"><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>
+<p class="print" hidden><button class="plain" type="button" id="print">${receipt.print}</button></p>`;
 }

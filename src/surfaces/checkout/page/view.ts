@@ -1,6 +1,7 @@
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Checkout } from '../checkout.ts';
 import type { LookUpResult } from '../look-up.ts';
+import type { PaymentTarget } from '../payment-uri.ts';
 import type { CheckoutStage } from '../stage.ts';
 import type { Locale } from './locale.ts';
 
@@ -34,15 +35,9 @@ export interface CheckoutView {
 }
 
 /** What the customer has to pay, once a network is chosen. */
-export interface Quote {
-  readonly paymentId: string;
-  readonly blockchainId: string;
+export interface Quote extends PaymentTarget {
   readonly networkName: string;
   readonly symbol: string;
-  readonly address: string;
-  /** Integer of the asset's smallest unit. */
-  readonly tokenAmount: bigint;
-  readonly decimals: number;
 }
 
 /** null before a network is chosen. */

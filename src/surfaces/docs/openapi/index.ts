@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { ERROR_CODES } from '#errors/catalogue.ts';
+import { ERROR_CODES, ERRORS } from '#errors/catalogue.ts';
 import { TAGS } from '../../api/operation.ts';
 import { EXAMPLE_BASE } from '../../api/v1/examples.ts';
+import { readVersion } from '../client-package/package-file.ts';
 import {
   completeOperation,
   type DescribedRoute,
@@ -12,7 +13,6 @@ import {
 import type { OpenApiDocument, OperationObject, PathItem } from './document.ts';
 import { errorExamples } from './errors.ts';
 import { HEADERS } from './headers.ts';
-import { describeApi } from './info.ts';
 import { LEGACY_EXAMPLES } from './legacy-errors.ts';
 import { componentSchemas, refer } from './schemas.ts';
 import { SECURITY_SCHEMES } from './security.ts';
@@ -83,4 +83,33 @@ function complete(
   };
   const base = JSON.stringify(publicUrl).slice(1, -1);
   return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_BASE, () => base));
+}
+
+/** The document's `info`. */
+function describeApi(publicUrl: string) {
+  return {
+    title: 'External Payments Service',
+    version: readVersion(),
+    contact: { name: 'Operator of this installation', url: `${publicUrl}/docs` },
+    license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    description: `Merchants' servers create payments and read them back; customers pay on a hosted checkout; partners pull reports.
+
+Every request of v1 and of the partner reports is signed: see [signing](${publicUrl}/docs/signing). [Quickstart](${publicUrl}/docs/quickstart) leads to a first payment.
+
+## Errors
+
+Every error is JSON with one \`error\` object. Decide by \`errorCode\` or \`code\`, and retry only where \`X-MP-Should-Retry\` is \`true\`.
+
+| errorCode | code | HTTP | Retry |
+|---|---|---|---|
+${errorRows(publicUrl)}`,
+  };
+}
+
+function errorRows(publicUrl: string): string {
+  return ERROR_CODES.map(errorCode => {
+    const { code, status, retry } = ERRORS[errorCode];
+    const link = `[${errorCode}](${publicUrl}/docs/errors/${errorCode})`;
+    return `| ${link} | \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} |`;
+  }).join('\n');
 }
