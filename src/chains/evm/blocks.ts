@@ -1,7 +1,13 @@
-import { BLOCK_TIMEOUT_MS, type Node } from '../nodes/node.ts';
+import { eachAlone } from '../missing-items.ts';
+import { BLOCK_TIMEOUT_MS, LaggingNode, type Node, type NodeFailure } from '../nodes/node.ts';
+import { inParts } from '../ranges.ts';
 import { type Fields, failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
+import { readOrFailure } from '../unreadable.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './responses.ts';
+
+/** Headers that are asked for in one batch. */
+const HEADERS_PER_BATCH = 100;
 
 /** Whole blocks that are asked for in one batch. */
 export const BLOCKS_PER_BATCH = 20;
@@ -24,6 +30,24 @@ export function headerCall(height: number) {
 export async function readHeaders(node: Node, heights: readonly number[]): Promise<Block[]> {
   const responses = await node.batch(heights.map(headerCall));
   return heights.map((height, index) => requireBlock(node, responses[index], height));
+}
+
+/** Reads headers by their heights. One that cannot be read is replaced by its failure. */
+export async function readEachHeader(
+  node: Node,
+  heights: readonly number[],
+): Promise<Map<number, Block | NodeFailure>> {
+  const headers = new Map<number, Block | NodeFailure>();
+  for (const together of inParts(heights, HEADERS_PER_BATCH)) {
+    const responses = eachAlone(node, await node.batch(together.map(headerCall)));
+    for (const [index, height] of together.entries()) {
+      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
+      const isLagging = response instanceof LaggingNode;
+      const read = () => requireBlock(node, response, height);
+      headers.set(height, isLagging ? response : readOrFailure(read));
+    }
+  }
+  return headers;
 }
 
 export async function readHeader(node: Node, height: number): Promise<Block> {

@@ -6,10 +6,9 @@ import { inParts } from '../ranges.ts';
 import { toFields } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { headerCall, toTransaction } from './blocks.ts';
+import { readEachHeader, toTransaction } from './blocks.ts';
 import { trace } from './internal.ts';
 import { type Receipt, toReceipt } from './receipts.ts';
-import { requireBlock } from './responses.ts';
 import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';
 import { allAddresses, indexWatched } from './watched.ts';
 
@@ -61,7 +60,7 @@ async function lookUpTogether(
   const heights = found.flatMap(({ receipt }) =>
     receipt instanceof NodeFailure ? [] : (receipt?.height ?? []),
   );
-  const headers = await readHeaders(node, [...new Set(heights)]);
+  const headers = await readEachHeader(node, [...new Set(heights)]);
   const traceOnce = createTracing(node, requests);
   const reports: TransactionReport[] = [];
   for (const { request, receipt, transaction } of found) {
@@ -74,21 +73,6 @@ async function lookUpTogether(
     }
   }
   return reports;
-}
-
-/** Headers by their heights. One that cannot be read is replaced by its failure. */
-async function readHeaders(
-  node: Node,
-  heights: readonly number[],
-): Promise<Map<number, Block | NodeFailure>> {
-  const responses = eachAlone(node, await node.batch(heights.map(headerCall)));
-  return new Map(
-    heights.map((height, index) => {
-      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
-      if (response instanceof LaggingNode) return [height, response];
-      return [height, readOrFailure(() => requireBlock(node, response, height))];
-    }),
-  );
 }
 
 function unreadable(node: Node, what: string): TransactionReport {

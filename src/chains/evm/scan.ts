@@ -1,15 +1,15 @@
 import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
-import { eachAlone, MissingItems } from '../missing-items.ts';
-import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
+import { MissingItems } from '../missing-items.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { heightsOf, inParts } from '../ranges.ts';
 import type { Block } from '../transfer.ts';
-import { readOrFailure } from '../unreadable.ts';
 import { readNative, readTokens } from './block-transfers.ts';
 import {
   BLOCKS_PER_BATCH,
   byHeight,
   headerCall,
+  readEachHeader,
   readHeader,
   readHeaders,
   readWholeBlocks,
@@ -134,22 +134,9 @@ async function readHitBlocks(
   hits: readonly Hit[],
   through: Block,
 ): Promise<Map<number, Block | NodeFailure>> {
-  const heights = [...new Set(hits.map(({ height }) => height))];
-  const blocks = new Map<number, Block | NodeFailure>([[through.height, through]]);
-  const unread = heights.filter(height => height !== through.height);
-  for (const together of inParts(unread, BLOCKS_ONE_BY_ONE)) {
-    const responses = eachAlone(node, await node.batch(together.map(headerCall)));
-    for (const [index, height] of together.entries()) {
-      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
-      blocks.set(
-        height,
-        response instanceof LaggingNode
-          ? response
-          : readOrFailure(() => requireBlock(node, response, height)),
-      );
-    }
-  }
-  return blocks;
+  const heights = new Set(hits.map(({ height }) => height));
+  heights.delete(through.height);
+  return (await readEachHeader(node, [...heights])).set(through.height, through);
 }
 
 async function scanByHash(reading: Reading, request: ScanRequest, watched: Watched): Promise<Scan> {
