@@ -1,11 +1,5 @@
 import type { PaymentEventType } from '#schemas/event.ts';
-import type { PaymentStatus, SessionStatus } from '#storage/database/payment-tables.ts';
-
-/** The state of a payment: its status and the status of its checkout session. */
-export interface PaymentState {
-  readonly status: PaymentStatus;
-  readonly session: SessionStatus;
-}
+import type { PaymentState } from '#storage/repositories/payments/moves.ts';
 
 interface Move {
   readonly from: readonly PaymentState[];

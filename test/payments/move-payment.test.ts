@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { movePayment } from '#payments/move-payment.ts';
-import { MOVES, type MoveName, type PaymentState } from '#payments/moves.ts';
+import { MOVES, type MoveName } from '#payments/moves.ts';
 import { verifyPartner } from '#reports/partners/verify-rollups.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
-import { listTransitions } from '#storage/repositories/payments/moves.ts';
+import { listTransitions, type PaymentState } from '#storage/repositories/payments/moves.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -18,6 +18,13 @@ type Value<T extends Table, C extends keyof Row<T>> = NonNullable<Row<T>[C]>;
 /** A value for each of the columns. */
 type Values<T extends Table, C extends Columns<T>> = { readonly [K in C[number]]: Value<T, K> };
 
+/** Where a page of a list begins. */
+export interface PageCursor {
+  readonly direction: 'older' | 'newer';
+  /** ID of an entry of the list. The page excludes it. */
+  readonly id: string;
+}
+
 // Kysely's types need the name of one table. These statements are the same for all.
 const typed = (table: Table) => table as 'people';
 

@@ -55,7 +55,6 @@ import { readHistoricEvents } from '#storage/repositories/payments/history.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
-  type PageCursor,
   type PaymentFilters,
 } from '#storage/repositories/payments/merchant-payments.ts';
 import { listMovements } from '#storage/repositories/payments/movements.ts';
@@ -68,6 +67,7 @@ import {
 import { claimInquiries } from '#storage/repositories/payments/regulated-payments.ts';
 import { type PaymentSearch, searchPayments } from '#storage/repositories/payments/search.ts';
 import { listTeam } from '#storage/repositories/people/team.ts';
+import type { PageCursor } from '#storage/repositories/rows.ts';
 import { claimDeliveries, findDueEndpoints } from '#storage/repositories/webhooks/claims.ts';
 import {
   listCancelled,

@@ -2,12 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
 import type { AuditLogEntry } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-
-interface ActivityCursor {
-  readonly direction: 'older' | 'newer';
-  /** ID of an entry of the account. The page excludes it. */
-  readonly id: string;
-}
+import type { PageCursor } from '../rows.ts';
 
 /** An entry of the audit log, with the names of who made the change and of what was changed. */
 export type ActivityRow = AuditLogEntry & {
@@ -25,7 +20,7 @@ export type ActivityRow = AuditLogEntry & {
 export function listActivity(
   db: Connection,
   accountId: string,
-  cursor: ActivityCursor | undefined,
+  cursor: PageCursor | undefined,
   limit: number,
 ): Promise<ActivityRow[]> {
   const order = cursor?.direction === 'newer' ? 'asc' : 'desc';

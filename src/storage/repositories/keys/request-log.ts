@@ -3,7 +3,7 @@ import { type BoundColumns, selectRows } from '../../database/bound-rows.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { RequestLogTable, SignatureExplanation } from '../../database/key-tables.ts';
 import { firstIdOf } from '../payments/events.ts';
-import { countRows } from '../rows.ts';
+import { countRows, type PageCursor } from '../rows.ts';
 import { type KeyHolder, keysHeldBy } from './api-keys.ts';
 
 /** A verified request, or the unverified ones of a key, error and minute. */
@@ -95,12 +95,6 @@ export interface LogHolder {
   readonly keys: KeyHolder;
 }
 
-interface RequestCursor {
-  readonly direction: 'older' | 'newer';
-  /** The page excludes it. */
-  readonly id: string;
-}
-
 /** A row with the name of its key. */
 export type RequestRow = Selectable<RequestLogTable> & { key_name: string };
 
@@ -112,7 +106,7 @@ export function listRequests(
   db: Connection,
   { accountId, keys }: LogHolder,
   { keyId, errorCode, status }: RequestFilters,
-  cursor: RequestCursor | undefined,
+  cursor: PageCursor | undefined,
   limit: number,
 ): Promise<RequestRow[]> {
   const order = cursor?.direction === 'newer' ? 'asc' : 'desc';

@@ -4,6 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Payment, PaymentStatus } from '../../database/payment-tables.ts';
 import { type Given, type Prepared, prepare } from '../../database/prepared.ts';
 import type { Tables } from '../../database/tables.ts';
+import type { PageCursor } from '../rows.ts';
 
 export interface PaymentFilters {
   readonly status?: PaymentStatus | undefined;
@@ -11,12 +12,6 @@ export interface PaymentFilters {
   /** Strict bounds. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
-}
-
-export interface PageCursor {
-  readonly direction: 'older' | 'newer';
-  /** ID of a payment of the merchant; the page excludes it. */
-  readonly id: string;
 }
 
 /** Columns that the merchant API shows, besides instants. */

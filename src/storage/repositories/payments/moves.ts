@@ -11,7 +11,8 @@ import { listBy, lockById } from '../rows.ts';
 
 export type PaymentColumns = Updateable<PaymentsTable>;
 
-interface State {
+/** The state of a payment: its status and the status of its checkout session. */
+export interface PaymentState {
   readonly status: PaymentStatus;
   readonly session: SessionStatus;
 }
@@ -23,9 +24,9 @@ interface State {
 export async function updatePaymentsFrom(
   db: Connection,
   hashes: Readonly<Record<string, string | null>>,
-  states: readonly State[],
+  states: readonly PaymentState[],
   columns: PaymentColumns,
-): Promise<{ payment: Payment; before: State }[]> {
+): Promise<{ payment: Payment; before: PaymentState }[]> {
   const ids = Object.keys(hashes);
   const hash = sql<string>`${JSON.stringify(hashes)}::jsonb ->> payments.id::text`;
   const rows = await db

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
-import { countRows } from '../rows.ts';
+import { countRows, type PageCursor } from '../rows.ts';
 import { ALL_MONTHS, type IdRange, isIn, monthsOf } from './event-months.ts';
 
 /** An endpoint, and the merchant that has to own it. */
@@ -15,12 +15,6 @@ export interface DeliveryFilters {
   /** Both inclusive. */
   readonly createdFrom?: Date | undefined;
   readonly createdTo?: Date | undefined;
-}
-
-interface DeliveryCursor {
-  readonly direction: 'older' | 'newer';
-  /** The page excludes it. */
-  readonly id: string;
 }
 
 /** A delivery, and what its event is about. */
@@ -63,7 +57,7 @@ export function listOwnDeliveries(
   db: Connection,
   endpoint: OwnEndpoint,
   { status, createdFrom, createdTo }: DeliveryFilters,
-  cursor: DeliveryCursor | undefined,
+  cursor: PageCursor | undefined,
   limit: number,
 ): Promise<OwnDelivery[]> {
   const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
