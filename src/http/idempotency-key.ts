@@ -8,6 +8,7 @@ import {
   sha256,
 } from '#payments/idempotency.ts';
 import { principalOf } from './authentication.ts';
+import { sentValues } from './sent-values.ts';
 
 const HEADER = 'idempotency-key';
 
@@ -27,9 +28,7 @@ export function readIdempotentRequest(
   const key = request.headers[HEADER];
   if (key === undefined) return undefined;
   // Node joins repeated headers with a comma, which would turn two keys into one valid key.
-  const names = request.raw.rawHeaders.filter((_text, index) => index % 2 === 0);
-  const sent = names.filter(name => name.toLowerCase() === HEADER).length;
-  if (typeof key !== 'string' || sent > 1) {
+  if (typeof key !== 'string' || sentValues(request.raw, HEADER).length > 1) {
     throw new ApiError('E4001', 'Send one Idempotency-Key header.');
   }
   checkIdempotencyKey(key);

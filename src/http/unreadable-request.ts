@@ -6,6 +6,7 @@ import { ApiError, HeadTooLarge } from '#errors/api-error.ts';
 import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
 import { canonicalAuthority, originOf } from './request-target.ts';
+import { sentValues } from './sent-values.ts';
 
 interface UnreadableRequestOptions {
   /** Sent with every response. */
@@ -155,7 +156,7 @@ export function registerHttpRules(app: FastifyInstance): void {
       return done(new HeadTooLarge(HEAD_LIMIT_BYTES));
     }
     // RFC 9112, 3.2.
-    const hosts = countHosts(raw);
+    const hosts = sentValues(raw, 'host').length;
     if (hosts > 1) done(new ApiError('E1000', 'There is more than one Host header.'));
     else if (hosts === 0 && raw.httpVersion === '1.1') {
       done(new ApiError('E1000', 'The Host header is missing.'));
@@ -182,14 +183,4 @@ function bytesOfHead({ url = '', rawHeaders }: IncomingMessage): number {
   let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length + 2;
   return bytes;
-}
-
-/** How many Host headers were sent; Node's own `headers` keeps the first and drops the rest. */
-function countHosts({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { announcesBody } from '#http/raw-body.ts';
+import { sentValues } from '#http/sent-values.ts';
 import { countLegacyRequest } from '#storage/repositories/keys/legacy-usage.ts';
 import { readAuthorization } from '../authorization.ts';
 import { LegacyRefusal } from '../refusal.ts';
@@ -30,19 +31,16 @@ export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDe
 
   async function verify(request: FastifyRequest) {
     try {
-      return await verifyUser(db, keyring, readAuthorization(authorizationsOf(request)));
+      return await verifyUser(
+        db,
+        keyring,
+        readAuthorization(sentValues(request.raw, 'authorization')),
+      );
     } catch (error) {
       if (error instanceof LegacyRefusal) limits.countFailure(request);
       throw error;
     }
   }
-}
-
-/** Every Authorization header that was sent; Node's own `headers` keeps the first and drops the rest. */
-function authorizationsOf({ raw: { rawHeaders } }: FastifyRequest): string[] {
-  return rawHeaders.filter(
-    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',
-  );
 }
 
 /** A count that cannot be stored is only logged: it must not fail a merchant's request. */
