@@ -17,14 +17,17 @@ interface Row {
   readonly number: number;
   readonly flag: boolean | null;
   readonly at: Date;
+  readonly json: unknown;
 }
 
 const COLUMNS: BoundColumns<Row> = {
   text: ['text', ({ text }) => text],
-  bytes: ['bytea', ({ bytes }) => bytes],
+  // Whether it is a Buffer or another view.
+  bytes: ['bytea', ({ bytes, number }) => (bytes && number > 0 ? new Uint8Array(bytes) : bytes)],
   number: ['integer', ({ number }) => number],
   flag: ['boolean', ({ flag }) => flag],
   at: ['timestamptz', ({ at }) => at],
+  json: ['jsonb', ({ json }) => json],
 };
 
 /** Texts that an array's syntax gives a meaning to, and any other that a column holds. */
@@ -55,6 +58,7 @@ const rows: fc.Arbitrary<Row> = fc.record({
     max: new Date('2100-01-01T00:00:00Z'),
     noInvalidDate: true,
   }),
+  json: fc.option(fc.record({ text: texts, list: fc.array(texts, { maxLength: 2 }) })),
 });
 
 test('rows arrive as they were bound, in their order', async () => {
