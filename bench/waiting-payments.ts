@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { sql } from 'kysely';
-import { fromHexAddress } from '#chains/tron/spelling.ts';
+import { fromHexAddress } from '#chains/tron/json-rpc.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 

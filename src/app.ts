@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { KnownKey } from '#accounts/keys/verify-credentials.ts';
 import { openBreachedPasswords } from '#accounts/people/breached-passwords.ts';
-import { LaterExplanations } from '#accounts/requests/explain-later.ts';
+import { DeferredExplanations } from '#accounts/requests/deferred-explanations.ts';
 import { RequestRecorder } from '#accounts/requests/recorder.ts';
 import type { Config } from '#config/config.ts';
 import { ApiError } from '#errors/api-error.ts';
@@ -132,7 +132,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const recorder = new RequestRecorder(deps.db, error =>
     deps.logger.warn({ err: error }, 'requests are missing in the request log'),
   );
-  const explanations = new LaterExplanations(deps.clock, explaining, error =>
+  const explanations = new DeferredExplanations(deps.clock, explaining, error =>
     deps.logger.error({ err: error }, 'signature not explained'),
   );
   // In parallel: while the database does not respond, each takes its full timeout.

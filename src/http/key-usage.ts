@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import { LaterWrites } from '#accounts/requests/write-later.ts';
+import { DeferredWrites } from '#accounts/requests/deferred-writes.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { type KeyUse, writeKeyUses } from '#storage/repositories/keys/usage.ts';
 import type { Clock } from '#time/clock.ts';
@@ -15,13 +15,13 @@ const KEYS_MAXIMUM = 10_000;
 export class KeyUsage {
   readonly #db: Database;
   readonly #clock: Clock;
-  readonly #writes: LaterWrites;
+  readonly #writes: DeferredWrites;
   #uses = new Map<string, KeyUse>();
 
   constructor(db: Database, clock: Clock, log: Pick<FastifyBaseLogger, 'warn'>) {
     this.#db = db;
     this.#clock = clock;
-    this.#writes = new LaterWrites(
+    this.#writes = new DeferredWrites(
       () => this.#write(),
       error => log.warn({ err: error }, 'use of API keys not written'),
     );

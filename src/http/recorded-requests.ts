@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KEY_ID } from '#accounts/input.ts';
-import type { LaterExplanations, Mismatch } from '#accounts/requests/explain-later.ts';
+import type { DeferredExplanations, Mismatch } from '#accounts/requests/deferred-explanations.ts';
 import type { AnsweredRequest, RequestRecorder } from '#accounts/requests/recorder.ts';
 import {
   RECORDED_UNVERIFIED,
@@ -26,7 +26,7 @@ declare module 'fastify' {
 export interface Recording {
   readonly kept: RequestLogMode;
   readonly recorder: RequestRecorder;
-  readonly explanations: LaterExplanations;
+  readonly explanations: DeferredExplanations;
   readonly clock: Clock;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { editsBetween } from './near-misses.ts';
+import { editsBetween } from './edit-distance.ts';
 
 interface KnownRoute {
   readonly method: string;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import { UUID } from '#schemas/uuid.ts';
 import { DATE_EXPECTED, parseDateBound } from '#time/date-bound.ts';
-import { nearest } from './near-misses.ts';
+import { nearest } from './edit-distance.ts';
 import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 
 /** Numbers in a query are plain digits: `1e1`, `5.0`, `+5` and `05` are refused. */

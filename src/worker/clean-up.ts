@@ -1,5 +1,5 @@
+import { PUT_ASIDE_KEPT_MS } from '#accounts/people/attention-put-aside.ts';
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '#accounts/people/panel-sessions.ts';
-import { PUT_ASIDE_KEPT_MS } from '#accounts/people/put-aside.ts';
 import { DEVICE_KNOWN_MS } from '#accounts/people/throttle.ts';
 import { REQUESTS_PER_ACCOUNT_MAXIMUM } from '#accounts/requests/stored-fields.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';

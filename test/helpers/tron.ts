@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeJson } from '#chains/nodes/parse-json.ts';
-import { toHexAddress } from '#chains/tron/spelling.ts';
+import { toHexAddress } from '#chains/tron/json-rpc.ts';
 import { serveJson } from './json-server.ts';
 
 /** Chain ID of Shasta: the last digits of its first block's ID. */

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { Database } from '#storage/database/connection.ts';
 import { type LoggedRequest, writeRequests } from '#storage/repositories/keys/request-log.ts';
-import { LaterWrites } from './write-later.ts';
+import { DeferredWrites } from './deferred-writes.ts';
 
 /** Maximum rows held in memory, including those being written. */
 export const ROWS_MAXIMUM = 10_000;
@@ -27,7 +27,7 @@ type UnverifiedRequest = AnsweredRequest & { readonly errorCode: string };
  */
 export class RequestRecorder {
   readonly #db: Database;
-  readonly #writes: LaterWrites;
+  readonly #writes: DeferredWrites;
   #verified: LoggedRequest[] = [];
   /** By key, error and minute. */
   #unverified = new Map<string, LoggedRequest>();
@@ -36,7 +36,7 @@ export class RequestRecorder {
   /** @param onFailure Called with the reason when rows could not be written. */
   constructor(db: Database, onFailure: (error: unknown) => void) {
     this.#db = db;
-    this.#writes = new LaterWrites(() => this.#write(), onFailure);
+    this.#writes = new DeferredWrites(() => this.#write(), onFailure);
   }
 
   /** Adds a request whose signature was verified. */

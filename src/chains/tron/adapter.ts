@@ -9,6 +9,14 @@ import { failure, orThrow, toFields } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { createHoldings } from './holdings.ts';
 import {
+  rpcOf,
+  type Spelled,
+  spell,
+  toHexAddress,
+  toPlainHash,
+  toPrefixedHash,
+} from './json-rpc.ts';
+import {
   canonical,
   inCanonical,
   lookUpTransaction,
@@ -18,14 +26,6 @@ import {
 import { accountsOf, scanNative } from './native.ts';
 import { toWalletBlock } from './responses.ts';
 import { readSolidHeight } from './solid.ts';
-import {
-  rpcOf,
-  type Spelled,
-  spell,
-  toHexAddress,
-  toPlainHash,
-  toPrefixedHash,
-} from './spelling.ts';
 
 /** Calls of one batch; nodes that take none are asked one by one. */
 const BATCH = 50;

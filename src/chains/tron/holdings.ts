@@ -7,9 +7,9 @@ import { inParts } from '../ranges.ts';
 import { toFields, toList, toMatch } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
+import { rpcOf, spell } from './json-rpc.ts';
 import { toHexOrNothing, toSun } from './responses.ts';
 import { readSolidHeight } from './solid.ts';
-import { rpcOf, spell } from './spelling.ts';
 import { readTrxMoved } from './trx-movements.ts';
 
 /** Balances that are asked for at once; the node's allowance decides how fast they come. */

@@ -13,8 +13,6 @@ import { type Node, NodeFailure } from '../nodes/node.ts';
 import { failure, toFields } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { accountsOf, internalTransfers } from './native.ts';
-import { toInfo, toPlainTransfer } from './responses.ts';
 import {
   fromHexAddress,
   rpcOf,
@@ -22,7 +20,9 @@ import {
   spell,
   toPlainHash,
   toPrefixedHash,
-} from './spelling.ts';
+} from './json-rpc.ts';
+import { accountsOf, internalTransfers } from './native.ts';
+import { toInfo, toPlainTransfer } from './responses.ts';
 
 /** Most transfers of other tokens in a report. */
 const FOREIGN_MAXIMUM = 20;

@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { formerPairUntil } from '#accounts/keys/former-pair.ts';
 import {
   createKey,
   type IssuedKey,
@@ -7,6 +6,7 @@ import {
   revokeKey,
   rotateKey,
 } from '#accounts/keys/manage-keys.ts';
+import { formerPairUntil } from '#accounts/keys/rotation-grace.ts';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from '#accounts/keys/scopes.ts';
 import { requireMerchant } from '#accounts/merchants.ts';
 import { requirePartner } from '#accounts/partners.ts';

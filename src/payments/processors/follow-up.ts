@@ -1,7 +1,7 @@
 import type { Database } from '#storage/database/connection.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { hastenInquiries } from '#storage/repositories/accounts/inactive-merchants.ts';
-import { claimInquiries, type Inquiry } from '#storage/repositories/payments/regulated-payments.ts';
+import { claimInquiries, type Inquiry } from '#storage/repositories/payments/processor-sessions.ts';
 import { cancelForDeactivation } from '../cancel-deactivated.ts';
 import { movePayment } from '../move-payment.ts';
 import {

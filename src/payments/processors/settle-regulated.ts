@@ -2,7 +2,7 @@ import type { Database } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import type { PaymentColumns } from '#storage/repositories/payments/moves.ts';
-import { lockPaymentOfSession } from '#storage/repositories/payments/regulated-payments.ts';
+import { lockPaymentOfSession } from '#storage/repositories/payments/processor-sessions.ts';
 import type { TraceContext } from '#telemetry/trace-context.ts';
 import { commissionCents, dueCents } from '../commission.ts';
 import { movePayment } from '../move-payment.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { revokeKey } from '#accounts/keys/manage-keys.ts';
-import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
-import { LaterWrites } from '#accounts/requests/write-later.ts';
+import { KEY_PAUSE_MS } from '#accounts/requests/deferred-explanations.ts';
+import { DeferredWrites } from '#accounts/requests/deferred-writes.ts';
 import { signingHeaders } from '#client/index.ts';
 import {
   addKey,
@@ -20,7 +20,7 @@ import { send } from '../../helpers/signed-request.ts';
 
 const LIST = '/external/v1/payments';
 
-const writes = vi.spyOn(LaterWrites.prototype, 'flush');
+const writes = vi.spyOn(DeferredWrites.prototype, 'flush');
 let database: TestDatabase;
 let service: TestApp;
 let shop: MerchantWithKey;

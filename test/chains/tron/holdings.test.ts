@@ -4,7 +4,7 @@ import { chainOf } from '#chains/chain-list.ts';
 import { LaggingNode, NodeFailure } from '#chains/nodes/node.ts';
 import type { ChainTransfer, WatchedAddress } from '#chains/transfer.ts';
 import { createTronAdapter } from '#chains/tron/adapter.ts';
-import { toHexAddress } from '#chains/tron/spelling.ts';
+import { toHexAddress } from '#chains/tron/json-rpc.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import {

@@ -64,7 +64,7 @@ import {
   findOwnPaymentsByHash,
   findPaymentByCheckoutToken,
 } from '#storage/repositories/payments/payments.ts';
-import { claimInquiries } from '#storage/repositories/payments/regulated-payments.ts';
+import { claimInquiries } from '#storage/repositories/payments/processor-sessions.ts';
 import { type PaymentSearch, searchPayments } from '#storage/repositories/payments/search.ts';
 import { listTeam } from '#storage/repositories/people/team.ts';
 import type { PageCursor } from '#storage/repositories/rows.ts';

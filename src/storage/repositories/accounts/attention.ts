@@ -4,7 +4,7 @@ import type { ApiKey } from '../../database/key-tables.ts';
 import type { SettledBy } from '../../database/network-tables.ts';
 import { ownUnmatched, type UnmatchedFigures } from '../deposits/account-deposits.ts';
 import { firstIdOf } from '../payments/events.ts';
-import { putAsideBy } from '../people/put-aside.ts';
+import { putAsideBy } from '../people/attention-put-aside.ts';
 import {
   type TroubledEndpoint,
   type TroubleQuestion,

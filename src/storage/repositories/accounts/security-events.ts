@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { putAsideBy } from '../people/attention-put-aside.ts';
 import { MEMBER_TABLES, type Membership } from '../people/memberships.ts';
-import { putAsideBy } from '../people/put-aside.ts';
 
 /** A change of what a person signs in with, or of the admins or owners of their account. */
 export interface SecurityEvent {

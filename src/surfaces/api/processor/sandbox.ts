@@ -8,7 +8,7 @@ import {
   sendNotifications,
 } from '#payments/processors/sandbox-notifications.ts';
 import { listActiveNetworks } from '#storage/repositories/chains/networks.ts';
-import { findPaymentOfSession } from '#storage/repositories/payments/regulated-payments.ts';
+import { findPaymentOfSession } from '#storage/repositories/payments/processor-sessions.ts';
 import { sendFailure } from '../../checkout/page/failures.ts';
 import { CUSTOMER } from '../../checkout/page/forms.ts';
 import { localeOf } from '../../checkout/page/locale.ts';

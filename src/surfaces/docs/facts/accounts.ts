@@ -14,6 +14,7 @@ import {
   PARTNER_OWNER_SCOPES,
 } from '#accounts/keys/scopes.ts';
 import { RETRY_PAUSES_MS } from '#accounts/mail/outbox.ts';
+import { PUT_ASIDE_KEPT_MS } from '#accounts/people/attention-put-aside.ts';
 import { COMMON_PASSWORDS } from '#accounts/people/common-passwords.ts';
 import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
 import { ASKED_LIMITS } from '#accounts/people/forgotten-password.ts';
@@ -26,10 +27,9 @@ import {
 } from '#accounts/people/panel-sessions.ts';
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '#accounts/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '#accounts/people/proofs.ts';
-import { PUT_ASIDE_KEPT_MS } from '#accounts/people/put-aside.ts';
 import { RECOVERY_CODES } from '#accounts/people/recovery-codes.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
-import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
+import { KEY_PAUSE_MS } from '#accounts/requests/deferred-explanations.ts';
 import {
   REQUEST_RETENTION_DAYS,
   REQUESTS_PER_ACCOUNT_MAXIMUM,

@@ -12,6 +12,7 @@ import { accountPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { PLACES, PROFILE } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
+import type { Attention } from './attention-list.ts';
 import {
   day,
   describeGuesses,
@@ -20,7 +21,6 @@ import {
   LATELY_MS,
   securityEventQueryOf,
 } from './person-attention.ts';
-import type { Attention } from './put-aside.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Unmatched deposits are counted up to this; their own page lists all. */

@@ -16,7 +16,7 @@ import { renderPayments } from '../kit/payment-table.ts';
 import { PLACES } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { readAttention } from './attention.ts';
-import { renderAttention } from './put-aside.ts';
+import { renderAttention } from './attention-list.ts';
 import { renderSteps } from './steps.ts';
 
 const LATEST = 10;

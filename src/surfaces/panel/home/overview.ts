@@ -16,13 +16,13 @@ import { count, dateTime, money } from '../kit/format.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
+import { type Attention, renderAttention } from './attention-list.ts';
 import {
   describeGuesses,
   describeKeys,
   describePerson,
   securityEventQueryOf,
 } from './person-attention.ts';
-import { type Attention, renderAttention } from './put-aside.ts';
 
 /** Most notices about keys on the overview; the page of keys has all. */
 const KEYS_TOLD = 20;

@@ -1,6 +1,6 @@
 import { isAllowed } from '#accounts/access/permissions.ts';
 import { EXPIRING_WITHIN_MS } from '#accounts/keys/expiring-keys.ts';
-import { formerPairUntil } from '#accounts/keys/former-pair.ts';
+import { formerPairUntil } from '#accounts/keys/rotation-grace.ts';
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import type { KeyAttention } from '#storage/repositories/accounts/attention.ts';
 import type {
@@ -12,7 +12,7 @@ import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/code-lockout-warnin
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES, PROFILE } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import type { Attention } from './put-aside.ts';
+import type { Attention } from './attention-list.ts';
 
 /** Actions in the audit log of making a link for somebody else. */
 const LINK_ACTIONS: readonly string[] = ['user.link', 'member.link'];

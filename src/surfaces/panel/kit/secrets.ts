@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Operator } from '#accounts/audit/audited-change.ts';
 import { untilHeard } from '#storage/database/change-feed.ts';
 import { transact } from '#storage/database/transaction.ts';
-import { useIntent } from '#storage/repositories/people/intents.ts';
+import { useIntent } from '#storage/repositories/people/panel-intents.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
-import { formerPairUntil } from '#accounts/keys/former-pair.ts';
 import { type IssuedKey, ROTATION_GRACE_MS } from '#accounts/keys/manage-keys.ts';
+import { formerPairUntil } from '#accounts/keys/rotation-grace.ts';
 import { type Scope, scopesOf } from '#accounts/keys/scopes.ts';
 import type { KeyWithUse } from '#storage/repositories/keys/api-keys.ts';
 import { countRequests } from '#storage/repositories/keys/request-log.ts';

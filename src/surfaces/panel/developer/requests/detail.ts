@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { isAllowed } from '#accounts/access/permissions.ts';
-import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
+import { KEY_PAUSE_MS } from '#accounts/requests/deferred-explanations.ts';
 import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { membershipOf } from '../../hooks/access.ts';

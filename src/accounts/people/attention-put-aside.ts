@@ -1,5 +1,8 @@
 import type { Connection } from '#storage/database/connection.ts';
-import { deletePutAside, insertPutAside } from '#storage/repositories/people/put-aside.ts';
+import {
+  deletePutAside,
+  insertPutAside,
+} from '#storage/repositories/people/attention-put-aside.ts';
 
 /** Most items that a person may have put aside: more than anybody looks at in the time that they are kept. */
 const PUT_ASIDE_MAXIMUM = 500;

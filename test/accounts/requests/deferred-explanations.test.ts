@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KEY_PAUSE_MS, LaterExplanations } from '#accounts/requests/explain-later.ts';
+import { DeferredExplanations, KEY_PAUSE_MS } from '#accounts/requests/deferred-explanations.ts';
 import type { Explanation } from '#signing/explain-mismatch.ts';
 import { CpuBudget } from '#time/cpu-budget.ts';
 
@@ -14,7 +14,7 @@ function start(milliseconds: number) {
       return taken;
     },
   );
-  const explanations = new LaterExplanations(
+  const explanations = new DeferredExplanations(
     () => clock.now,
     budget,
     error => expect.unreachable(String(error)),

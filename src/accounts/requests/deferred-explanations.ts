@@ -17,7 +17,7 @@ export interface Mismatch {
 }
 
 /** Finds the mistakes behind some of the wrong signatures, after their requests have been answered. */
-export class LaterExplanations {
+export class DeferredExplanations {
   readonly #clock: Clock;
   readonly #budget: CpuBudget;
   readonly #onFailure: (error: unknown) => void;

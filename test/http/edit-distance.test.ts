@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editsBetween, nearest } from '#http/near-misses.ts';
+import { editsBetween, nearest } from '#http/edit-distance.ts';
 
 test.each([
   ['redirect_url', 'redirectUrl'],

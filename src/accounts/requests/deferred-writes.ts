@@ -6,7 +6,7 @@ const WRITE_EVERY_MS = 1_000;
 const CLOSE_MS = 500;
 
 /** Writes collected data once a second, so that no request waits for it. */
-export class LaterWrites {
+export class DeferredWrites {
   readonly #write: () => Promise<void>;
   readonly #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;

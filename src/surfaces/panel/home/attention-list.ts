@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed, type Permission } from '#accounts/access/permissions.ts';
-import { putAside, showAgain } from '#accounts/people/put-aside.ts';
+import { putAside, showAgain } from '#accounts/people/attention-put-aside.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
