@@ -7,8 +7,12 @@ export const lockChainSetup = lockById('chains');
 
 const updateChainSetup = updateByIdOrThrow('chains');
 
-export function setChainIdentity(db: Connection, id: string, identity: string) {
-  return updateChainSetup(db, id, { identity });
+export async function setChainIdentity(
+  db: Connection,
+  id: string,
+  identity: string,
+): Promise<void> {
+  await updateChainSetup(db, id, { identity });
 }
 
 /** Takes a chain's lease away: a watcher that is at work can write nothing more. */

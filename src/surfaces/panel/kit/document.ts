@@ -51,6 +51,7 @@ export function frameOf(
     words,
     // Without the base path.
     path: pathOf(request.url),
+    // Not the request's, which one that is refused before it reaches the panel does not have.
     basePath: basePathOf(settings.panelUrl),
     publicUrl: settings.publicUrl,
     simulation: settings.simulation,
