@@ -4,7 +4,7 @@ import { DEVICE_KNOWN_MS } from '#accounts/people/throttle.ts';
 import { REQUESTS_PER_ACCOUNT_MAXIMUM } from '#accounts/requests/stored-fields.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { wipePreviousSecrets } from '#storage/repositories/keys/api-keys.ts';
-import { deleteExcessRequests } from '#storage/repositories/keys/request-log.ts';
+import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
 import { deleteBefore } from '#storage/repositories/old-rows.ts';
 import { deleteEndedSessions } from '#storage/repositories/people/sessions.ts';
 import { wipePreviousWebhookSecrets } from '#storage/repositories/webhooks/endpoints.ts';

@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '#accounts/keys/manage-keys.ts';
 import { makeLink } from '#accounts/people/invitations.ts';
+import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
 import { insertNonces } from '#storage/repositories/keys/nonces.ts';
-import { deleteExcessRequests } from '#storage/repositories/keys/request-log.ts';
 import {
   findStoredResponse,
   storeResponse,

@@ -2,22 +2,19 @@ import { InvalidArgumentError } from 'commander';
 import { parseExplorer } from '#accounts/explorer-url.ts';
 import { type NetworkChange, WINDOW_MINUTES_MAXIMUM } from '#accounts/networks.ts';
 import type { Config } from '#config/config.ts';
-import { auditNetwork } from '#onchain/watching/audit/audit-network.ts';
 import {
   CONFIGURABLE_CONTRACTS,
   configureNetwork,
   DEFAULT_FINALITY,
 } from '#onchain/watching/operate/configure-network.ts';
 import { requireChain } from '#onchain/watching/operate/node-tools.ts';
-import { RESCAN_MAXIMUM } from '#onchain/watching/operate/operate-chain.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { JsonFlag } from '../print.ts';
-import { withProgress } from '../progress.ts';
 import { integerFrom, parseOnOff } from '../values.ts';
-import { defineRescan, defineResume, defineStatus, HEIGHT_MAXIMUM } from './network-status.ts';
+import { defineAudit } from './network-audit.ts';
+import { defineRescan, defineResume, defineStatus } from './network-status.ts';
 import { toolsOf } from './node.ts';
 
 interface SetFlags extends Pick<NetworkChange, 'active' | 'windowMinutes' | 'contract'> {
@@ -107,41 +104,4 @@ function readExplorer(text: string): string {
   throw new InvalidArgumentError(
     'Must be an https URL with {hash} in place of the transaction, or off.',
   );
-}
-
-interface Flags extends JsonFlag {
-  readonly from: number;
-  readonly to: number;
-  readonly correct?: boolean;
-}
-
-/** `mp network audit` */
-function defineAudit(noun: CliCommand): void {
-  const height = integerFrom(0, HEIGHT_MAXIMUM);
-  noun
-    .verb('audit', 'scan final blocks through another node and hold them against the ledger')
-    .argument('<id>', 'network ID, for example eth-usdt')
-    .requiredOption('--from <block>', 'first block', height)
-    .requiredOption('--to <block>', `last block; at most ${RESCAN_MAXIMUM} in all`, height)
-    .option('--correct', 'record final deposits that no payment took as the node shows them')
-    .onDatabase(async (session, id: string, { from, to, correct, json }: Flags) => {
-      const blocks = { from, to, corrects: correct === true };
-      const audit = await withProgress(noun.terminal, 'mp network audit', report =>
-        auditNetwork(session, toolsOf(session), id, blocks, report),
-      );
-      const differences = audit.differences.map(({ amount, ...difference }) => ({
-        ...difference,
-        amount: amount.toString(),
-      }));
-      if (json) return session.show({ ...audit, differences });
-      const { blockchainId, node, role, transfers, corrected } = audit;
-      session.show({ blockchainId, from, to, node, role, transfers, corrected });
-      session.showList(
-        differences,
-        ['kind', 'transactionHash', 'position', 'address', 'amount', 'height', 'detail'],
-        differences.length === 0
-          ? 'Chain and ledger agree.'
-          : 'Each is a finding now: mp finding list',
-      );
-    });
 }

@@ -1,5 +1,3 @@
-import type { OwnEndpoint } from '#storage/repositories/webhooks/own-deliveries.ts';
-
 /** Concurrent attempts of one worker process. */
 export const SLOTS = 32;
 /** Maximum slots of one fast endpoint; any other endpoint has one. */
@@ -20,6 +18,11 @@ const FAST_MS = 1_000;
 /** Endpoints whose pace is remembered; those that responded longest ago are forgotten first. */
 const REMEMBERED_MAXIMUM = 10_000;
 
+interface SlotOwner {
+  readonly endpointId: string;
+  readonly merchantId: string;
+}
+
 export interface Slot {
   /** @param responseMs Response time of the attempt; omitted if none was measured. */
   release(responseMs?: number): void;
@@ -28,7 +31,7 @@ export interface Slot {
 /** Distributes a worker's slots among the endpoints. */
 export interface EndpointSlots {
   /** Undefined if the endpoint may not have another slot now. */
-  acquire(owner: OwnEndpoint): Slot | undefined;
+  acquire(owner: SlotOwner): Slot | undefined;
   /** How many slots are free. */
   readonly free: number;
 }
@@ -59,7 +62,7 @@ export function createEndpointSlots(now: () => number = () => performance.now())
     if (paces.size > REMEMBERED_MAXIMUM && oldest !== undefined) paces.delete(oldest);
   }
 
-  function isAvailable({ endpointId, merchantId }: OwnEndpoint): boolean {
+  function isAvailable({ endpointId, merchantId }: SlotOwner): boolean {
     const at = now();
     const byEndpoint = Map.groupBy(running, attempt => attempt.endpointId);
     let ofMerchant = 0;

@@ -35,10 +35,10 @@ import {
 } from '#storage/repositories/deposits/deviations.ts';
 import { listMerchantTransfers, listTransfers } from '#storage/repositories/deposits/transfers.ts';
 import { listUnpricedNetworks, priceDeposits } from '#storage/repositories/deposits/values.ts';
+import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
 import {
   countErrors,
   countRequests,
-  deleteExcessRequests,
   findRequest,
   listRequests,
   type RequestFilters,
