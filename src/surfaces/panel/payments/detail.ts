@@ -20,7 +20,7 @@ import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type PartForm, renderPartForm } from './parts.ts';
-import { type PaymentRequest, requirePayment } from './payment-page.ts';
+import { type PaymentRequest, requirePayment } from './require-payment.ts';
 import { casesOf } from './simulated-cases.ts';
 import { renderTimeline } from './timeline.ts';
 import { renderTransfers } from './transfers.ts';

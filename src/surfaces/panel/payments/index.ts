@@ -7,7 +7,7 @@ import type { Exports } from '../kit/exports.ts';
 import { registerAccounting } from './accounting.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
-import { PAYMENT_PATH, PaymentParams, requirePayment } from './payment-page.ts';
+import { PAYMENT_PATH, PaymentParams, requirePayment } from './require-payment.ts';
 import { registerReturns } from './returns.ts';
 import { registerSimulation } from './simulation.ts';
 

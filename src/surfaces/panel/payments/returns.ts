@@ -19,7 +19,7 @@ import {
   type PaymentRequest,
   paymentPath,
   requirePayment,
-} from './payment-page.ts';
+} from './require-payment.ts';
 import { amountOf } from './transfers.ts';
 import { readReturn } from './unmatched/remedy.ts';
 

@@ -16,7 +16,7 @@ import { registerForm } from '../kit/form-route.ts';
 import { redirectTo } from '../kit/pages.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { detailPage } from './detail.ts';
-import { PAYMENT_PATH, PaymentParams, paymentPath, requirePayment } from './payment-page.ts';
+import { PAYMENT_PATH, PaymentParams, paymentPath, requirePayment } from './require-payment.ts';
 import { casesOf, environmentOf } from './simulated-cases.ts';
 import { reasonOf } from './unmatched/reason.ts';
 
