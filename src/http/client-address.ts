@@ -57,9 +57,22 @@ export function clientAddressReader({
   };
 }
 
+/** How many addresses' networks are kept. */
+const NETWORKS_MAXIMUM = 10_000;
+
+/** By address, because parsing an IPv6 address takes 15 to 20 µs, as much as a fifth of a whole signed read. */
+const networks = new Map<string, string>();
+
 /** Identifies one customer: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
-export function clientNetwork({ clientAddress = '' }: FastifyRequest): string {
-  return normalizeIP(clientAddress);
+export function clientNetwork({
+  clientAddress = '',
+}: Pick<FastifyRequest, 'clientAddress'>): string {
+  const kept = networks.get(clientAddress);
+  if (kept !== undefined) return kept;
+  if (networks.size >= NETWORKS_MAXIMUM) networks.clear();
+  const network = normalizeIP(clientAddress);
+  networks.set(clientAddress, network);
+  return network;
 }
 
 /** Prefix length of a site with several IPv6 networks (RFC 6177). */
