@@ -21,8 +21,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
     url,
     poolSize: 20,
     applicationName: 'test',
-    // Filling it may take long on a busy machine.
-    statementTimeoutMs: 10_000,
+    // Filling it may take long on a busy machine. A test that hangs ends by its own limit.
+    statementTimeoutMs: 60_000,
     onIdleError: () => undefined,
   });
   return {
