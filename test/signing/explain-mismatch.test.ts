@@ -5,6 +5,7 @@ import { type SignedParts, signRequest } from '#signing/canonical.ts';
 import { describeMismatch } from '#signing/describe-mismatch.ts';
 import { explainMismatch } from '#signing/explain-mismatch.ts';
 import type { Attempt } from '#signing/mistakes/mistake.ts';
+import { readSignature } from '#signing/mistakes/signature-form.ts';
 import { usualMistakes } from '#signing/mistakes/usual-mistakes.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
 
@@ -293,6 +294,32 @@ test.each(['', 'abc', `${'0'.repeat(63)}`, `${'0'.repeat(66)}`, 'g'.repeat(62), 
     expect(describeMismatch(explanation)).toContain('64 lowercase hex digits');
   },
 );
+
+/** Each first two characters that a digest can have in base64, before the same 30 bytes. */
+const digests = Array.from({ length: 4096 }, (_, start) => {
+  const digest = createHash('sha256').digest();
+  digest.writeUInt16BE((start << 4) | (digest.readUInt16BE() & 0xf));
+  return digest;
+});
+test.each<[form: string, write: (digest: Buffer) => string, made: string[]]>([
+  ['plain', digest => digest.toString('hex'), []],
+  ['upper case', digest => digest.toString('hex').toUpperCase(), ['upper-case hex']],
+  ['separators', digest => digest.toString('hex').replace(/..(?=.)/g, '$&-'), ['hex with']],
+  ['after 0x', digest => `0x${digest.toString('hex')}`, ['"0x" before the signature']],
+  ['base64', digest => digest.toString('base64'), ['base64']],
+  ['base64url', digest => digest.toString('base64url'), ['base64']],
+  ['after v1=', digest => `v1=${digest.toString('base64')}`, ['"v1=" before', 'base64']],
+])('a digest is read the same whatever it begins with: %s', (_form, write, made) => {
+  const wrong = digests.filter(digest => {
+    const read = readSignature(write(digest));
+    return !(
+      read?.bytes.equals(digest) &&
+      read.findings.length === made.length &&
+      made.every((start, index) => read.findings[index]?.made.startsWith(start))
+    );
+  });
+  expect(wrong.map(write)).toEqual([]);
+});
 
 test('a partially right signature gets no explanation', () => {
   const right = hmac(POST + BODY);
