@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 
 /** The requests of a connection, and the progress of its reads and writes. */
@@ -21,7 +22,7 @@ interface Patience {
   readonly stallMs: number;
   /** How often that is checked. */
   readonly stallCheckMs: number;
-  /** For a request to finish arriving once the server closes. */
+  /** For connections to be accepted and for a request to finish arriving once the server closes. */
   readonly closingMs: number;
 }
 
@@ -49,6 +50,7 @@ export function endUnread(socket: Socket, reason: 'stalled' | 'unread'): void {
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #patience: Patience;
+  #accepted = 0;
   #stallCheck: NodeJS.Timeout | undefined;
   #closingCheck: NodeJS.Timeout | undefined;
   #draining = false;
@@ -77,13 +79,15 @@ export class Connections {
   }
 
   /**
-   * Lets a server close in bounded time: completes responses, and closes connections without one. Also times out
-   * requests that are still arriving, because Node stops enforcing its timeouts once a server closes.
+   * Lets a server close in bounded time: accepts the connections that have come, completes responses, and closes
+   * connections without one. Also times out requests that are still arriving, because Node stops enforcing its
+   * timeouts once a server closes. Resolves when the port can close.
    */
-  close(): void {
+  async close(): Promise<void> {
     const began = performance.now();
-    const check = () => this.#closeIdle(performance.now() - began);
-    this.#closingCheck = setInterval(check, CLOSING_CHECK_MS);
+    const closingMs = () => performance.now() - began;
+    await this.#acceptWaiting(closingMs);
+    this.#closingCheck = setInterval(() => this.#closeIdle(closingMs()), CLOSING_CHECK_MS);
   }
 
   /** Stops the checks, once every connection is closed. */
@@ -92,7 +96,22 @@ export class Connections {
     clearInterval(this.#closingCheck);
   }
 
+  /**
+   * Resolves once no connection waits to be accepted. Node accepts one in each turn of its event loop, so that a busy
+   * server is behind, and closing its port would reset those that wait.
+   */
+  async #acceptWaiting(closingMs: () => number): Promise<void> {
+    // The rest of the current turn may accept nothing any more.
+    await nextTurn();
+    let before: number;
+    do {
+      before = this.#accepted;
+      await nextTurn();
+    } while (this.#accepted > before && closingMs() < this.#patience.closingMs);
+  }
+
   #begin(socket: Socket): void {
+    this.#accepted += 1;
     const counts = { received: 0, silent: 0, unwritten: 0, stalled: 0 };
     this.#open.set(socket, { latest: undefined, pending: [], ...counts });
     socket.once('close', () => this.#open.delete(socket));

@@ -25,6 +25,6 @@ export function registerGracefulClose(app: FastifyInstance, connections: Connect
     connections.drain();
     await sleep(ms);
   });
-  app.addHook('preClose', async () => connections.close());
+  app.addHook('preClose', () => connections.close());
   app.addHook('onClose', async () => connections.stop());
 }

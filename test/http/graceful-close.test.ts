@@ -138,3 +138,30 @@ test('while it drains, a replica keeps serving, and each connection ends after i
   await draining;
   expect(performance.now() - began).toBeGreaterThan(490);
 });
+
+test('the port closes only once every connection that came is accepted', async () => {
+  const app = buildApp();
+  app.get('/', async () => 'answered');
+  const port = await listen(app);
+  // Node accepts one of them in each turn of its event loop.
+  const ends = Array.from({ length: 100 }, () => converse(port, GET));
+  await app.close();
+  for (const { answers, end } of await Promise.all(ends)) {
+    expect([answers.length, end]).toEqual([1, 'closed']);
+  }
+});
+
+test('connections that never cease to come do not keep the port open', async () => {
+  const app = buildApp();
+  const port = await listen(app);
+  /** Each ends once it is connected, which is before it is accepted, and another follows it. */
+  const dial = () => {
+    const socket = connect(port, HOST).on('error', () => undefined);
+    socket.once('connect', () => {
+      socket.destroy();
+      dial();
+    });
+  };
+  for (let n = 0; n < 50; n++) dial();
+  expect(await closing(app)).toBeGreaterThan(990);
+});
