@@ -306,6 +306,11 @@ test.each<[form: string, write: (digest: Buffer) => string, made: string[]]>([
   ['upper case', digest => digest.toString('hex').toUpperCase(), ['upper-case hex']],
   ['separators', digest => digest.toString('hex').replace(/..(?=.)/g, '$&-'), ['hex with']],
   ['after 0x', digest => `0x${digest.toString('hex')}`, ['"0x" before the signature']],
+  [
+    'after 0x, with separators',
+    digest => `0x${digest.toString('hex').replace(/..(?=.)/g, '$&:')}`,
+    ['"0x" before the signature', 'hex with'],
+  ],
   ['base64', digest => digest.toString('base64'), ['base64']],
   ['base64url', digest => digest.toString('base64url'), ['base64']],
   ['after v1=', digest => `v1=${digest.toString('base64')}`, ['"v1=" before', 'base64']],

@@ -20,7 +20,8 @@ const HASHES = new Map([
  * What some schemes and tools write before a signature: `sha256=…`, `SHA2-256(stdin)= …`, `HMAC …`, `0x…`.
  * The last only before hex: one digest in 4,096 begins with `0x` in base64.
  */
-const PREFIX = /^(?:[a-z][\w()./-]{0,30}(?:[=:,] ?| )(?=[\w+/=-]{20})|0x(?=[0-9a-f]{20}))/i;
+const PREFIX =
+  /^(?:[a-z][\w()./-]{0,30}(?:[=:,] ?| )(?=[\w+/=-]{20})|0x(?=[0-9a-f]{2}[0-9a-f: -]{18}))/i;
 const RIGHT_FORM = /^(?:[0-9a-f]{2})+$/;
 const SEPARATOR = /[-: ]/g;
 /** Node decodes base64url as base64, too. */
