@@ -22,11 +22,18 @@ interface Patience {
   readonly stallMs: number;
   /** How often that is checked. */
   readonly stallCheckMs: number;
-  /** For connections to be accepted and for a request to finish arriving once the server closes. */
+  /** For waiting connections to be accepted once the server closes. */
+  readonly acceptMs: number;
+  /** For a request to finish arriving once the server closes; from the same moment. */
   readonly closingMs: number;
 }
 
-export const PATIENCE: Patience = { stallMs: 10_000, stallCheckMs: 1_000, closingMs: 5_000 };
+export const PATIENCE: Patience = {
+  stallMs: 10_000,
+  stallCheckMs: 1_000,
+  acceptMs: 2_000,
+  closingMs: 5_000,
+};
 
 /** How often connections are checked while the server closes, in milliseconds. */
 const CLOSING_CHECK_MS = 100;
@@ -79,7 +86,7 @@ export class Connections {
   }
 
   /**
-   * Lets a server close in bounded time: accepts the connections that have come, completes responses, and closes
+   * Lets a server close in bounded time: accepts the connections that have arrived, completes responses, and closes
    * connections without one. Also times out requests that are still arriving, because Node stops enforcing its
    * timeouts once a server closes. Resolves when the port can close.
    */
@@ -97,17 +104,17 @@ export class Connections {
   }
 
   /**
-   * Resolves once no connection waits to be accepted. Node accepts one in each turn of its event loop, so that a busy
-   * server is behind, and closing its port would reset those that wait.
+   * Resolves once no connection waits to be accepted, or time is up. Node accepts one per turn of its event loop, so
+   * a busy server falls behind, and closing its port would reset those still waiting.
    */
   async #acceptWaiting(closingMs: () => number): Promise<void> {
-    // The rest of the current turn may accept nothing any more.
+    // The current turn may already be past accepting; the next is a whole one.
     await nextTurn();
     let before: number;
     do {
       before = this.#accepted;
       await nextTurn();
-    } while (this.#accepted > before && closingMs() < this.#patience.closingMs);
+    } while (this.#accepted > before && closingMs() < this.#patience.acceptMs);
   }
 
   #begin(socket: Socket): void {

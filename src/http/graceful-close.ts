@@ -25,6 +25,7 @@ export function registerGracefulClose(app: FastifyInstance, connections: Connect
     connections.drain();
     await sleep(ms);
   });
+  // Before the same hook of Admission, which starts to read connections that this one still accepts.
   app.addHook('preClose', () => connections.close());
   app.addHook('onClose', async () => connections.stop());
 }

@@ -15,9 +15,9 @@ import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './s
 /** How a replica that is told to stop treats connections that still come. */
 
 const LIST = '/external/v1/payments';
-/** How long connections come after the signal; a balancer that checks once a second notices earlier. */
+/** How long after the signal connections are still opened; a balancer that checks once a second notices earlier. */
 const ASKED_MS = DRAIN_MS - 500;
-/** How long after the signal what is sent certainly gets a response; a timer may fire a millisecond early. */
+/** Anything sent up to this long after the signal must get a response; the replica's timer may fire a millisecond early. */
 const SERVED_MS = DRAIN_MS - 10;
 
 const masterKey = randomBytes(32);
@@ -84,10 +84,13 @@ test('SIGTERM cuts no connection until a balancer that checks each second turns 
   answers.push(...silent.map(ask));
 
   const all = await Promise.all(answers);
-  expect(all.filter(({ inTime, outcome }) => inTime && outcome !== 200)).toEqual([]);
+  // A replica that falls far behind refuses what would wait too long.
+  const cut = all.filter(({ outcome }) => outcome !== 200 && outcome !== 503);
+  expect(cut.filter(({ inTime }) => inTime)).toEqual([]);
   // At least those that came with the signal.
-  expect(all.filter(({ outcome }) => outcome === 200).length).toBeGreaterThanOrEqual(125);
+  expect(all.length - cut.length).toBeGreaterThanOrEqual(125);
+  expect(all).toContainEqual({ outcome: 200, inTime: true });
   expect(await stopped).toBe(0);
   expect(performance.now() - signalledAt).toBeGreaterThan(DRAIN_MS);
-  expect(stalls.now() - began).toBeLessThan(DRAIN_MS + 5_000);
+  expect(stalls.now() - began).toBeLessThan(10_000);
 });
