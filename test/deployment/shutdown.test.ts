@@ -17,7 +17,7 @@ import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './s
 const LIST = '/external/v1/payments';
 /** How long after the signal connections are still opened; a balancer that checks once a second notices earlier. */
 const ASKED_MS = DRAIN_MS - 500;
-/** Anything sent up to this long after the signal must get a response; the replica's timer may fire a millisecond early. */
+/** What is sent up to this long after the signal must get a response; a timer may fire a millisecond early. */
 const SERVED_MS = DRAIN_MS - 10;
 
 const masterKey = randomBytes(32);
@@ -84,13 +84,10 @@ test('SIGTERM cuts no connection until a balancer that checks each second turns 
   answers.push(...silent.map(ask));
 
   const all = await Promise.all(answers);
-  // A replica that falls far behind refuses what would wait too long.
-  const cut = all.filter(({ outcome }) => outcome !== 200 && outcome !== 503);
-  expect(cut.filter(({ inTime }) => inTime)).toEqual([]);
+  expect(all.filter(({ inTime, outcome }) => inTime && outcome !== 200)).toEqual([]);
   // At least those that came with the signal.
-  expect(all.length - cut.length).toBeGreaterThanOrEqual(125);
-  expect(all).toContainEqual({ outcome: 200, inTime: true });
+  expect(all.filter(({ outcome }) => outcome === 200).length).toBeGreaterThanOrEqual(125);
   expect(await stopped).toBe(0);
   expect(performance.now() - signalledAt).toBeGreaterThan(DRAIN_MS);
-  expect(stalls.now() - began).toBeLessThan(10_000);
+  expect(stalls.now() - began).toBeLessThan(DRAIN_MS + 5_000);
 });
